@@ -93,8 +93,7 @@ package struct ApplyOOBCode: Sendable {
             throw .invalidOOBCode
         }
         changes.email = newEmail
-        changes.keepAddress(of: account)
-        changes.sends = parts.recoveryCode(of: account, replacedBy: newEmail, isProved: true, caller)
+        parts.keepWayBack(of: account, replacedBy: newEmail, isProved: true, in: &changes, caller)
         changes.validSince = seconds
         changes.endedSessions = .all
         changes.verifyEmail(

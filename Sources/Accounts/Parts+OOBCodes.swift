@@ -60,19 +60,34 @@ extension Parts {
         return PreparedCode(values: values, code: code, link: Secret(link.text))
     }
 
-    /// The code that restores the email that is about to be replaced or removed, in an email to it (threats.md, T-E6).
+    /// Keeps the email that is about to be replaced or removed, and sends it the code that restores it (threats.md, T-E6).
     ///
-    /// For an unverified email, the code restores the last verified one.
+    /// An email that nobody has verified gets no more messages than its limits allow (T-E7).
     ///
     /// - Parameters:
     ///   - newEmail: nil for none.
     ///   - isProved: whether the change verifies the new email: an unverified one has no right against it.
-    /// - Returns: nil if the account had no email, or none with a right; and, if changes need no confirmation otherwise,
-    ///   without a page to link to.
-    func recoveryCode(
+    func keepWayBack(
         of account: Account,
         replacedBy newEmail: EmailAddress?,
         isProved: Bool = false,
+        in changes: inout AccountChanges,
+        _ caller: Caller
+    ) {
+        changes.keepAddress(of: account)
+        guard let code = recoveryCode(of: account, replacedBy: newEmail, isProved: isProved, caller) else { return }
+        changes.sends = code
+        if !code.proved { changes.sendLimits = mailLimits(to: code.email, askedBy: account.id, caller) }
+    }
+
+    /// For an unverified email, the code restores the last verified one.
+    ///
+    /// - Returns: nil if the account had no email, or none with a right; and, if changes need no confirmation otherwise,
+    ///   without a page to link to.
+    private func recoveryCode(
+        of account: Account,
+        replacedBy newEmail: EmailAddress?,
+        isProved: Bool,
         _ caller: Caller
     ) -> NewOOBCode? {
         guard let current = account.email, account.emailVerified || !isProved,

@@ -45,7 +45,7 @@ package struct RevokeToken: Sendable {
     package func callAsFunction(_ request: Request, _ caller: Caller) async throws {
         let user = try await parts.authenticate(request.idToken, caller: caller)
         let (account, provider) = (user.account.id, request.provider)
-        guard user.account.linked.contains(where: { $0.provider == provider }) else {
+        guard let linked = user.account.linked.first(where: { $0.provider == provider }) else {
             throw AccountsError.providerNotLinked
         }
         guard let configuration = parts.provider(provider, caller) else {
@@ -64,6 +64,7 @@ package struct RevokeToken: Sendable {
                 if request.type == .code {
                     (token, isRefreshToken) = try await federation.exchangeForRevocation(
                         token,
+                        of: linked.subject,
                         redirectURI: request.redirectURI,
                         clientID: clientID,
                         with: configuration

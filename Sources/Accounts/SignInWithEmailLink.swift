@@ -171,8 +171,7 @@ package struct SignInWithEmailLink: Sendable {
                 changes.email = address
                 if account.email != nil {
                     try parts.require([.changeEmail], of: user, caller)
-                    changes.keepAddress(of: account)
-                    changes.sends = parts.recoveryCode(of: account, replacedBy: address, isProved: true, caller)
+                    parts.keepWayBack(of: account, replacedBy: address, isProved: true, in: &changes, caller)
                     changes.endOthers(keeping: session)
                 } else if !account.isGuest {
                     try parts.require([.addMethod], of: user, caller)

@@ -113,8 +113,7 @@ package struct SignUp: Sendable {
                     try parts.requireChangeable(account, caller)
                 }
                 changes.emailVerified = false
-                changes.keepAddress(of: account)
-                changes.sends = parts.recoveryCode(of: account, replacedBy: email, caller)
+                parts.keepWayBack(of: account, replacedBy: email, in: &changes, caller)
             }
             changes.password = stored
             changes.passwordUpdatedAt = now

@@ -67,8 +67,7 @@ package struct UpdateAccount: Sendable {
                 try parts.requireChangeable(account, caller)
                 changes.email = email
                 changes.emailVerified = false
-                changes.keepAddress(of: account)
-                changes.sends = parts.recoveryCode(of: account, replacedBy: email, caller)
+                parts.keepWayBack(of: account, replacedBy: email, in: &changes, caller)
             }
             var session = renewal.of(user.session)
             for id in request.passkeysToDelete(from: account) { session = session.losing(id) }
@@ -158,8 +157,7 @@ package struct UpdateAccount: Sendable {
             guard account.secondFactors.isEmpty else { throw .secondFactor(.verifiedEmailNeeded) }
             changes.email = .some(nil)
             changes.emailVerified = false
-            changes.keepAddress(of: account)
-            changes.sends = parts.recoveryCode(of: account, replacedBy: nil, caller)
+            parts.keepWayBack(of: account, replacedBy: nil, in: &changes, caller)
         }
     }
 }

@@ -94,10 +94,9 @@ package struct ChangeProvider: Sendable {
         "variables",
     ]
 
-    /// What of these receives neither: the names of Apple's key, the page of the browser, and the keys, which are only read.
-    private static let exceptions: [String: Set<String>] = [
-        "variables": ["teamId", "keyId"], "endpoints": ["authorization", "keys"],
-    ]
+    /// What of these decides nothing about it: the names of Apple's key, and the keys, which are only read. The page of the
+    /// browser does: a provider without an issuer is the one whose page it is.
+    private static let exceptions: [String: Set<String>] = ["variables": ["teamId", "keyId"], "endpoints": ["keys"]]
 
     @Sendable private static func sendsElsewhere(
         _ before: ProviderConfiguration,

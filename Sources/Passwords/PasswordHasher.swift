@@ -58,7 +58,8 @@ package final class PasswordHasher: Service {
     /// Whether this is the hash's password.
     ///
     /// For imported hashes, a wrong password also costs a hash of the project's algorithm, as a right one does when it
-    /// is rehashed: so the time never distinguishes an account from an unknown email.
+    /// is rehashed, and for own hashes of a lower cost what is missing to the project's: so the time does not distinguish
+    /// an account from an unknown email, unless its hash costs more than the project's now.
     ///
     /// - Parameters:
     ///   - stored: nil for an account without a password or an unknown one: the same work, and false.

@@ -33,7 +33,8 @@ package enum RateLimitKind: String, Sendable, Hashable, CaseIterable {
     case methodQueriesPerAddress
     /// Flows started from one network address: each is stored for ten minutes.
     case flowsPerAddress
-    /// Access tokens without an ID token from one network address: each makes the service call the provider.
+    /// Access tokens without an ID token, and revocations, from one network address: each makes the service call the
+    /// provider.
     case accessTokensPerAddress
     /// Refresh tokens that are neither the current nor the previous one of their session, from one network address:
     /// each is compared with up to two thousand earlier ones.

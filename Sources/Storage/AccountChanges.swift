@@ -46,6 +46,8 @@ package struct AccountChanges: Sendable {
     package var told: Set<WebhookType> = []
     /// A code to send with the change.
     package var sends: NewOOBCode?
+    /// The limits of what is sent; without room nothing changes.
+    package var sendLimits = RateLimits.none
     /// The recovery code that restores the email; codes of addresses that replaced it later end.
     package var recovers: OOBCode?
     /// Limits to reset.

@@ -13,7 +13,7 @@ extension AccountStore {
     /// - Parameter decide: gets the current account and the requested session; if it throws, nothing changes.
     /// - Returns: what was written, and the account afterwards.
     /// - Throws: what `decide` throws; ``UnknownAccount``; ``ClaimConflict`` if another account holds a claim;
-    ///   ``RepeatedEvent`` if the event was applied before; ``SpentCode``; ``AccountBusy``.
+    ///   ``RepeatedEvent`` if the event was applied before; ``SpentCode``; ``RateLimitReached``; ``AccountBusy``.
     package func change(
         _ account: AccountID,
         session: SessionID?,
@@ -215,7 +215,14 @@ extension AccountStore {
             )
         }
         if let code = changes.sends {
-            try await OOBCodeStore.insert(code, scope, keyRing, now: transition.now, transaction)
+            try await OOBCodeStore.insert(
+                code,
+                within: changes.sendLimits,
+                scope,
+                keyRing,
+                now: transition.now,
+                transaction
+            )
         }
     }
 

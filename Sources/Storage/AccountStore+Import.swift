@@ -160,8 +160,7 @@ extension AccountStore {
                     AND owner = ANY(\(ids)::text[])
             ), recoveries AS (
                 DELETE FROM oob_codes WHERE project = \(scope.project.rawValue)
-                    AND tenant = \(scope.tenant.rawValue) AND type = \(OOBCodeType.recoverEmail.rawValue)
-                    AND left(owner, \(-OOBCode.recoverySuffix)) = ANY(\(ids)::text[])
+                    AND tenant = \(scope.tenant.rawValue) AND \(sql: OOBCode.restores(ids))
             ), links AS (
                 DELETE FROM oob_codes WHERE project = \(scope.project.rawValue)
                     AND tenant = \(scope.tenant.rawValue) AND type = \(OOBCodeType.emailSignIn.rawValue)

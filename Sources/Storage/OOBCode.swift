@@ -1,5 +1,6 @@
 package import Delivery
 package import Linking
+import Postgres
 import Secrets
 package import Sessions
 package import struct Foundation.Date
@@ -92,12 +93,17 @@ extension OOBCode {
     }
 
     /// The number of characters that ``recoveryOwner(_:_:)`` adds to the account ID.
-    static let recoverySuffix: Int32 = 44
+    private static let recoverySuffix = 44
+
+    /// A condition on codes that restore emails of accounts, in the words of the index `oob_codes_recovery_idx`.
+    static func restores(_ accounts: [String]) -> SQL {
+        "type = 'RECOVER_EMAIL' AND left(owner, -44) = ANY (\(accounts)::text[])"
+    }
 
     /// The account that a code belongs to; meaningless for a sign-in code.
     package var account: AccountID {
         if let reverted = revertedFactor { return reverted.account }
-        let suffix = Int(Self.recoverySuffix)
+        let suffix = Self.recoverySuffix
         guard type == .recoverEmail, owner.count > suffix, owner.dropLast(suffix - 1).last == "/" else {
             return AccountID(owner)
         }

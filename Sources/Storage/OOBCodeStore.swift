@@ -198,8 +198,7 @@ package struct OOBCodeStore: Sendable {
             codes = """
                 \(sql: codes) UNION ALL SELECT type, owner FROM oob_codes
                 WHERE project = \(scope.project.rawValue) AND tenant = \(scope.tenant.rawValue)
-                    AND type = \(OOBCodeType.recoverEmail.rawValue)
-                    AND left(owner, \(-OOBCode.recoverySuffix)) = \(account) AND \(sql: ended)
+                    AND \(sql: OOBCode.restores([account])) AND \(sql: ended)
                 """
         }
         return """

@@ -10,11 +10,14 @@ import struct Foundation.UUID
 ///
 /// How far it is behind is measured without comparing clocks: this process writes into a row of its own at the primary
 /// when it began to write, by its own clock, and reads the row at the standby. Everything that was committed before the
-/// moment that it finds is there, whichever server is the primary by now. If the primary or the replication is away, the
-/// moment stays, and reads go to the primary once it is too long ago; if the standby is away, they do at once.
+/// moment that it finds is there, whichever server is the primary by now, as long as there is one at a time. If the primary
+/// or the replication is away, the moment stays, and reads go to the primary once it is too long ago; if the standby is
+/// away, they do at the next measurement.
 package final class Replica: Service {
     /// The time between two measurements.
     private static let interval = Duration.milliseconds(500)
+    /// How long the first mark may take to arrive.
+    private static let grace = Duration.seconds(10)
 
     private let accounts: AccountStore
     private let standby: PostgresClient
@@ -78,19 +81,21 @@ package final class Replica: Service {
         await primary.close()
     }
 
-    /// - Throws: ``PostgresError``, of the primary or the standby.
+    /// - Throws: ``PostgresError``, of the primary or the standby; ``NotReplicated``.
     package func measure() async throws {
-        let failure = await failure { try await mark() }
+        async let failure = failure { try await mark() }
         do {
+            // Or the mark before: a primary that is silent does not keep anybody from noticing a standby that is.
             let marks = try await standby.query("SELECT elapsed FROM replica_marks WHERE process = \(process)") {
                 try $0.next(Int64.self)
             }
             state.withLock { $0.asOf = marks.first.map { start + .microseconds($0) } }
+            guard !marks.isEmpty || start.duration(to: now()) < Self.grace else { throw NotReplicated() }
         } catch {
             state.withLock { $0.asOf = nil }
             throw error
         }
-        if let failure { throw failure }
+        if let failure = await failure { throw failure }
     }
 
     /// Writes how long this process had run when the statement began.
@@ -134,6 +139,9 @@ package final class Replica: Service {
         }
     }
 }
+
+/// The standby has nothing of this process: it follows another primary, or none.
+package struct NotReplicated: Error {}
 
 extension Stores {
     /// The same, but with the accounts of the replica.

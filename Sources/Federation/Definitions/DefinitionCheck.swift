@@ -20,7 +20,14 @@ struct DefinitionCheck {
                 problem: "is required by the client authentication \"\(method.rawValue)\""
             )
         }
-        if method == .appleSecret || method == .privateKeyJWT { try checkKey(configuration) }
+        if method == .appleSecret || method == .privateKeyJWT {
+            try checkKey(configuration)
+        } else if configuration.clientSecret?.reveal().contains("PRIVATE KEY") == true {
+            throw InvalidDefinition(
+                member: "clientSecret",
+                problem: "is a private key, which the client authentication \"\(method.rawValue)\" would send"
+            )
+        }
         try checkSignatures(configuration)
         try checkEndpoints()
         try checkIssuers()

@@ -1,6 +1,7 @@
 import Outbound
 package import Projects
 package import Secrets
+import StrictJSON
 
 extension FederationService {
     /// Revokes a grant at the provider (RFC 7009 §2.1): the token, and everything granted with it.
@@ -39,11 +40,13 @@ extension FederationService {
     /// Exchanges a code that a native app received, so that its grant can be revoked.
     ///
     /// - Parameters:
+    ///   - subject: who must have got the code, as far as the provider says (T-B4).
     ///   - redirectURI: as the app sent it to the provider; nil for a code from the platform's own dialog.
     ///   - clientID: the client that the code was issued to; nil for the configured one.
     /// - Returns: the refresh token, otherwise the access token.
     package func exchangeForRevocation(
         _ code: Secret,
+        of subject: String,
         redirectURI: String?,
         clientID: String?,
         with configuration: ProviderConfiguration
@@ -58,6 +61,10 @@ extension FederationService {
             definition: provider.definition
         )
         let answer = try TokenAnswer(response, definition: provider.definition)
+        // It comes from the token endpoint itself, which the connection proves (OIDC Core §3.1.3.7).
+        if let idToken = answer.idToken, try CompactJWT(idToken).claims["sub"]?.string != subject {
+            throw .subjectMismatch
+        }
         guard let refreshToken = answer.refreshToken else { return (Secret(answer.accessToken), false) }
         return (Secret(refreshToken), true)
     }

@@ -64,8 +64,11 @@ struct AdminAccountRoutes {
             else { return nil }
             return (ProviderID(provider), subject)
         }
-        // One that is missing may be new: Admin SDKs look up what they have just created.
-        let found = try await accounts.readingBehind(call.project, isComplete: { $0.count >= selectors.count }) {
+        // One that is missing may be new: Admin SDKs look up what they have just created. Several may have had an email first.
+        let isComplete = { [selectors] (found: [Account]) in
+            selectors.initialEmails.isEmpty && found.count >= selectors.count
+        }
+        let found = try await accounts.readingBehind(call.project, isComplete: isComplete) {
             [selectors] accounts in
             try await accounts.admin.lookUp(selectors, call.project, call.tenant)
         }

@@ -199,8 +199,9 @@ struct ReplicaTests {
             try await scene.measure()
             try await scene.replicateMark()
             try await scene.measure()
-            scene.time.advance(by: .seconds(4))
+            scene.time.advance(by: .seconds(5))
             #expect(try await scene.names() == ["then"])
+            scene.time.advance(by: .seconds(1))
             // A new primary without the last seconds of the old one, or a copy of earlier.
             try await database.execute("UPDATE replica.replica_marks SET elapsed = 0")
             try await scene.measure()
@@ -209,7 +210,7 @@ struct ReplicaTests {
             try await scene.measure()
             #expect(try await scene.names() == ["then"])
             try await database.execute("DELETE FROM replica.replica_marks")
-            try await scene.measure()
+            await #expect(throws: NotReplicated.self) { try await scene.measure() }
             #expect(try await scene.names() == ["now"])
         }
     }

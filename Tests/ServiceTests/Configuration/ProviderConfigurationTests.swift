@@ -92,6 +92,11 @@ struct ProviderConfigurationTests {
             let elsewhere: [(String, JSON)] = [
                 ("issuer", ["issuer": "https://evil.example"]),
                 ("definition.endpoints.token", ["definition": ["endpoints": ["token": "https://evil.example/token"]]]),
+                // A provider without an issuer is where its page is.
+                (
+                    "definition.endpoints.authorization",
+                    ["definition": ["endpoints": ["authorization": "https://evil.example/authorize"]]]
+                ),
                 ("definition.discoveryURL", ["definition": ["discoveryURL": "https://evil.example/discovery"]]),
                 // An app chooses among these values.
                 ("definition.variableParameters", ["definition": ["variableParameters": ["base": ["evil.example"]]]]),
@@ -122,16 +127,21 @@ struct ProviderConfigurationTests {
             )
             #expect(created.status == 200, "\(created)")
             let refused = try await service.admin(
-                "oauthIdpConfigs/oidc.acme?updateMask=definition",
-                [
-                    "definition": [
-                        "clientAuth": "post", "endpoints": ["token": "https://evil.example/token"],
-                    ]
-                ],
+                "oauthIdpConfigs/oidc.acme?updateMask=definition.endpoints.token",
+                ["definition": ["endpoints": ["token": "https://evil.example/token"]]],
                 method: "PATCH",
                 version: "v2"
             )
             #expect(refused.status == 400 && refused.text.contains("client secret"), "\(refused)")
+            for method in ["post", "basic", "automatic"] {
+                let sent = try await service.admin(
+                    "oauthIdpConfigs/oidc.acme?updateMask=definition.clientAuth",
+                    ["definition": ["clientAuth": .string(method)]],
+                    method: "PATCH",
+                    version: "v2"
+                )
+                #expect(sent.status == 400 && sent.text.contains("would send"), "\(method): \(sent)")
+            }
         }
     }
 

@@ -78,6 +78,30 @@ struct AppleGrantTests {
         }
     }
 
+    @Test("T-B4: a code that somebody else got revokes nothing")
+    func strangersCode() async throws {
+        try await Self.run { scene in
+            let reply = try await scene.signIn()
+            let eve = scene.tenant.addUser(TestUser("eve", email: "eve@example.com", emailVerified: true, name: "Eve"))
+            func revoke(_ user: TestUser) async throws -> Reply {
+                let code = scene.tenant.mintCode(for: user, client: "client", redirectURI: nil)
+                scene.secrets.add(code)
+                return try await scene.service.post(
+                    "/v2/accounts:revokeToken?key=\(scene.service.apiKey)",
+                    text: JSON.object([
+                        "providerId": "apple.com", "tokenType": "CODE", "token": .string(code),
+                        "idToken": JSON(reply.idToken),
+                    ]).text
+                )
+            }
+            try await revoke(eve).expectRefused("INVALID_IDP_RESPONSE : The provider's response is not valid.")
+            #expect(scene.tenant.requests(.revocation).isEmpty)
+            #expect(try await scene.state(reply)["credentialState"] == "authorized")
+            #expect(try await revoke(scene.ada).status == 200)
+            #expect(try await scene.state(reply)["credentialState"] == "revoked")
+        }
+    }
+
     @Test("revokeToken refuses what is not there to be revoked, and says when Apple cannot be asked")
     func refusedRevocation() async throws {
         var options = ProviderScene.Options()

@@ -23,7 +23,7 @@ struct FirstAndSecondSignInTests {
             #expect(reply["context"] == "from-the-app")
             #expect(reply["email"] == "ada@example.com")
             #expect(reply["displayName"] == "Ada")
-            #expect(reply["photoUrl"] == (kind == .github ? "https://pictures.example.com/ada.png" : reply["photoUrl"]))
+            if kind == .github { #expect(reply["photoUrl"] == "https://pictures.example.com/ada.png") }
             #expect(reply["oauthAccessToken"]?.string?.isEmpty == false)
             #expect((reply["oauthIdToken"] != nil) == kind.isOpenID)
             #expect(reply["expiresIn"] == "3600")

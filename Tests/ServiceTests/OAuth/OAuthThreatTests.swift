@@ -108,6 +108,9 @@ struct OAuthThreatTests {
             #expect(try await scene.service.refresh(reply.refreshToken).code == "INVALID_REFRESH_TOKEN")
             #expect(try await scene.refresh(user.refreshToken).oauthError == "invalid_grant")
             #expect(try await scene.userInfo(user.idToken).oauthError == "invalid_token")
+            // Nor has another application anything of it.
+            let other = try await OAuthScene.register(OAuthScene.publicClient(), at: scene.service)
+            #expect(try await other.refresh(reply.refreshToken).oauthError == "invalid_grant")
             #expect(try await scene.refresh(reply.refreshToken).status == 200, "neither has used it up")
         }
     }

@@ -1,3 +1,4 @@
+import Delivery
 import Linking
 import Projects
 import Storage
@@ -117,6 +118,30 @@ struct MailLimitTests {
                     reply.expectRefused("TOO_MANY_ATTEMPTS_TRY_LATER")
                 }
             }
+        }
+    }
+
+    @Test("T-E7: an email that nobody verified is told of five changes in an hour, and no sixth takes place")
+    func unverified() async throws {
+        try await LimitScene.run({ $0.emailEnumerationProtection = false }) { service in
+            var token = try await service.signUp("stranger@example.com", from: "198.18.19.1").idToken
+            func move(_ number: Int) async throws -> Reply {
+                let email = JSON.string("mine-\(number)@example.com")
+                return try await service.call(
+                    "accounts:update",
+                    ["idToken": JSON(token), "email": email],
+                    from: "198.18.19.\(number)"
+                )
+            }
+            for number in 1...5 {
+                let reply = try await move(number)
+                #expect(reply.status == 200, "\(reply)")
+                token = reply.idToken ?? token
+            }
+            try await move(6).expectRefused("TOO_MANY_ATTEMPTS_TRY_LATER")
+            let mails = try await service.mails().filter { $0.mail.to == "stranger@example.com" }
+            #expect(mails.count <= 5)
+            #expect(try await service.lookUp(token)["users"]?[0]?["email"] == "mine-5@example.com")
         }
     }
 
