@@ -94,8 +94,9 @@ package struct ChangeProvider: Sendable {
         "variables",
     ]
 
-    /// What of these decides nothing about it: the names of Apple's key, and the keys, which are only read. The page of the
-    /// browser does: a provider without an issuer is the one whose page it is.
+    /// What of these decides nothing about it: the names of Apple's key, and the keys, which are only read.
+    ///
+    /// The page of the browser does: a provider without an issuer is the one whose page it is.
     private static let exceptions: [String: Set<String>] = ["variables": ["teamId", "keyId"], "endpoints": ["keys"]]
 
     @Sendable private static func sendsElsewhere(
