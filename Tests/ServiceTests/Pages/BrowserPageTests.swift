@@ -54,6 +54,15 @@ struct BrowserPageTests {
             .replacing("lang=en", with: "lang=\(language)")
     }
 
+    @Test("T-B11: what a provider put into the fragment is out of the address before it is posted")
+    func fragment() async throws {
+        try await run { service in
+            let handler = service.baseURL + "/__/auth/handler"
+            let steps = [Step(posts: "\(handler)#state=s3cret&id_token=t0ken")]
+            try await look(at: [Visit(name: "fragment", url: handler, variants: ["desktop"], steps: steps)])
+        }
+    }
+
     @Test("every question and every problem, in every language")
     func questions() async throws {
         try await run { service in

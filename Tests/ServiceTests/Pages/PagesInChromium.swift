@@ -40,6 +40,8 @@ enum PagesInChromium {
         var forget: Bool?
         /// JSON by somebody else: `path` and `body`.
         var post: [String: String]?
+        /// A URL whose page posts by itself, once its fragment is gone.
+        var posts: String?
         /// What comes by itself where scripts run, and with a reload where not.
         var sees: String?
     }

@@ -5,7 +5,8 @@ A step is {"heading"} or {"says": text} (what must come to be there), {"sees": t
 and with a reload where not), {"fill": {selector: text}}, {"press": selector} (by keyboard), {"toggle": selector} (the same where the page stays), {"twice": selector} (two clicks at
 once), {"back": true}, {"goto": url}, {"tab": url} (in another tab, which stays behind), {"arrives": start of the URL to come
 to}, {"forget": true} (all cookies), {"call": url} (outside of the browser), {"post": {"path", "body"}} (JSON, by somebody
-else), or {"leads": start of the URL of the page's link}. Pages whose URL begins with one of "others" are somebody else's; ours
+else), {"posts": url with a fragment} (whose page posts by itself, once the fragment is gone), or {"leads": start of the URL of
+the page's link}. Pages whose URL begins with one of "others" are somebody else's; ours
 are those of the origin of "own", else of "url".
 """
 
@@ -173,6 +174,21 @@ def visit(browser, item, variant):
             link = page.locator("main a").get_attribute("href") or ""
             if not link.startswith(step["leads"]):
                 report(f"leads to {link}")
+            continue
+        if "posts" in step:
+            addresses = []
+
+            def sends(request):
+                if request.method == "POST":
+                    addresses.append(page.url)
+                return request.method == "POST"
+
+            # Another fragment alone would load nothing.
+            page.goto("about:blank")
+            with page.expect_request(sends):
+                page.goto(step["posts"], wait_until="commit")
+            if addresses[0] != step["posts"].partition("#")[0]:
+                report(f"posts from {addresses[0]}")
             continue
         if "post" in step:
             headers = {"Content-Type": "application/json"}

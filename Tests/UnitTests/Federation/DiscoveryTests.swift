@@ -65,6 +65,17 @@ import Testing
         }
     }
 
+    @Test("R-01: Yahoo! JAPAN's discovery names endpoints on a second host of its own")
+    func yahooJapan() async throws {
+        try await FederationWorld.run { world in
+            world.publishDiscovery(["token_endpoint": #""https://userinfo.yahooapis.jp/t""#])
+            var configuration = world.oidc(definition: #"{"issuers":["\#(world.issuer)"]}"#)
+            configuration.provider = "oidc.yahoojp"
+            let request = try await world.start(configuration)
+            #expect(request.flow.tokenEndpoint == "https://userinfo.yahooapis.jp/t")
+        }
+    }
+
     @Test(arguments: [("token_endpoint", "token"), ("authorization_endpoint", "authorization")])
     func aMissingEndpointIsAConfigurationError(_ member: String, _ name: String) async throws {
         try await FederationWorld.run { world in
