@@ -60,6 +60,9 @@ package struct ApplyOOBCode: Sendable {
             }
         } catch AccountsError.userNotFound {
             throw AccountsError.invalidOOBCode
+        } catch AccountsError.emailExists where code.type == .recoverEmail && code.proved {
+            try await secure(code, earlier, caller)
+            throw AccountsError.emailExists
         }
         let account = try changed.existing
         let event: AccountEvent = changed.changes.firstVerification == nil ? .changed : .takenOver
@@ -118,11 +121,28 @@ package struct ApplyOOBCode: Sendable {
         changes.endedSessions = .all
     }
 
-    /// Restores the email, and removes what whoever changed it may have added since, to come back by it: a password,
-    /// a phone number, passkeys, second factors, and identities (threats.md, T-E6).
+    private func recover(
+        _ code: OOBCode,
+        _ account: Account,
+        _ earlier: [ProviderID: String],
+        _ changes: inout AccountChanges,
+        _ seconds: Int64
+    ) {
+        takeBack(code, account, earlier, &changes, seconds)
+        changes.email = code.email
+        changes.verifyEmail(
+            by: .recoveryMail,
+            EmailProof(provider: .emailLink, subject: code.email.canonical),
+            provedBefore: code.proved,
+            seconds: seconds
+        )
+    }
+
+    /// Removes what whoever changed the email may have added since, to come back by it: a password, a phone number,
+    /// passkeys, second factors, and identities; and ends the sessions (threats.md, T-E6).
     ///
     /// - Parameter earlier: the identities to keep. One that was linked after they were read is none of them.
-    private func recover(
+    private func takeBack(
         _ code: OOBCode,
         _ account: Account,
         _ earlier: [ProviderID: String],
@@ -138,16 +158,23 @@ package struct ApplyOOBCode: Sendable {
         if passkeys.count < account.passkeys.count { changes.passkeys = passkeys }
         if account.phoneNumber != nil, account.phoneNumber != code.phoneNumber { changes.phoneNumber = .some(nil) }
         changes.unlinked = Set(account.linked.filter { earlier[$0.provider] != $0.subject }.map(\.provider))
-        changes.email = code.email
         changes.recovers = code
         changes.validSince = seconds
         changes.endedSessions = .all
-        changes.verifyEmail(
-            by: .recoveryMail,
-            EmailProof(provider: .emailLink, subject: code.email.canonical),
-            provedBefore: code.proved,
-            seconds: seconds
-        )
+    }
+
+    /// Somebody else has the address by now: whoever changed it loses the account all the same, and the code stays good
+    /// for when the address is free again.
+    private func secure(_ code: OOBCode, _ earlier: [ProviderID: String], _ caller: Caller) async throws {
+        let seconds = parts.seconds
+        let changed = try await parts.change(code.account, session: nil, caller) { account, _ in
+            var changes = AccountChanges()
+            takeBack(code, account, earlier, &changes, seconds)
+            changes.email = .some(nil)
+            changes.emailVerified = false
+            return changes
+        }
+        AccountEvent.changed.log(try changed.existing.id, caller)
     }
 
     /// The subjects of the identities that were linked before the email was changed.

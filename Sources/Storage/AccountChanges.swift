@@ -48,7 +48,7 @@ package struct AccountChanges: Sendable {
     package var sends: NewOOBCode?
     /// The limits of what is sent; without room nothing changes.
     package var sendLimits = RateLimits.none
-    /// The recovery code that restores the email; codes of addresses that replaced it later end.
+    /// The recovery code that takes the account back; codes of addresses that replaced its own later end.
     package var recovers: OOBCode?
     /// Limits to reset.
     package var forgives = RateLimits.none

@@ -228,7 +228,7 @@ extension AccountStore {
 
     /// Codes of addresses that replaced the restored one, and of unverified ones that precede a verified one.
     private func endedRecoveries(_ changes: AccountChanges) -> OOBCodeStore.EndedRecoveries {
-        if let code = changes.recovers { return .since(code.createdAt) }
+        if let code = changes.recovers { return .since(code) }
         return changes.emailVerified == true ? .unproved : .asNamed
     }
 

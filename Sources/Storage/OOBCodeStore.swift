@@ -166,8 +166,8 @@ package struct OOBCodeStore: Sendable {
         case asNamed
         /// Those of unverified emails.
         case unproved
-        /// Those whose right dates from this time or later.
-        case since(Date)
+        /// The others whose right dates from the same time or later.
+        case since(OOBCode)
     }
 
     /// Ends the right of unverified emails to come back, once a newer one is verified (threats.md, T-E6).
@@ -189,7 +189,7 @@ package struct OOBCodeStore: Sendable {
             switch recoveries {
             case .asNamed: own.contains(.recoverEmail) ? "true" : nil
             case .unproved: "NOT proved"
-            case .since(let date): "created_at >= \(date)"
+            case .since(let code): "created_at >= \(code.createdAt) AND code_hash <> \(code.hash)"
             }
         var codes: SQL = """
             SELECT * FROM unnest(\(names)::text[], \(own.map { _ in account } + addresses)::text[])

@@ -154,6 +154,34 @@ struct EmailRecoveryTests {
         }
     }
 
+    @Test("T-E6: where somebody has the address by then, the thief is out all the same, and the way back stays open")
+    func takenMeanwhile() async throws {
+        try await MailScene.run { service in
+            let user = try await service.verifiedUser(ada)
+            service.clock.advance(by: 5)
+            _ = try await service.apply(try await service.changeCode(user, to: "eve@example.net"))
+            service.clock.advance(by: 5)
+            let first = try await service.signInWithPassword("eve@example.net")
+            _ = try await service.apply(try await service.changeCode(first, to: "eve@example.org"))
+            service.clock.advance(by: 5)
+            let thief = try await service.signInWithPassword("eve@example.org")
+            let squatter = try await service.signUp(ada)
+            let code = try await service.mail(.recoverEmail, to: ada).code
+            let thiefs = try await service.mail(.recoverEmail, to: "eve@example.net").code
+            try await service.apply(code).expectRefused("EMAIL_EXISTS")
+            #expect(try await service.refresh(thief.refreshToken).error == "TOKEN_EXPIRED")
+            let left = try #require(try await service.account(user.localID))
+            #expect(left["email"] == nil && left["emailVerified"] != true, "\(left)")
+            try await service.signInWithPassword("eve@example.org").expectRefused("EMAIL_NOT_FOUND")
+            try await service.apply(thiefs).expectRefused("INVALID_OOB_CODE")
+            // The other account is nobody's business here.
+            #expect(try await service.lookUp(squatter.idToken).status == 200)
+            _ = try await service.call("accounts:delete", ["idToken": JSON(squatter.idToken)])
+            #expect(try await service.apply(code)["email"]?.string == ada)
+            #expect(try await service.signInWithPassword(ada).localID == user.localID)
+        }
+    }
+
     @Test("T-E6: the way back is open for three days, and enumeration protection changes nothing about it")
     func lastsThreeDays() async throws {
         try await MailScene.run({ $0.emailEnumerationProtection = true }) { service in
