@@ -6,6 +6,7 @@ import Foundation
 import IdentityService
 import InMemoryLogging
 import Linking
+import Outbound
 import Postgres
 import Projects
 import Secrets
@@ -57,6 +58,42 @@ struct WebhookTests {
             let code = HMAC<SHA256>.authenticationCode(for: Data(signed.utf8), using: SymmetricKey(data: Self.key))
             #expect(request.header("webhook-signature") == "v1,\(Data(code).base64EncodedString())")
             return request.json
+        }
+    }
+
+    @Test("T-E11: webhooks share a project's part of a host with its functions")
+    func share() async throws {
+        try await WebReceiver.run { receiver in
+            let gate = TestGate()
+            receiver.answer { request in
+                if request.path == "/function" { await gate.pass() }
+                return (200, "{}")
+            }
+            defer { gate.open() }
+            var options = TestService.Options()
+            options.sendsMessages = true
+            options.outboundLimits.requestsPerShare = 1
+            options.settings.blockingFunctions[.beforeCreate] = receiver.baseURL + "/function"
+            options.settings.delivery.webhook = WebhookEndpoint(
+                url: receiver.baseURL + "/hook",
+                types: [.accountCreated],
+                secrets: [Self.signing]
+            )
+            try await TestService.run(options) { service in
+                _ = try await service.admin("accounts", ["email": "ada@example.com"])
+                async let waiting = service.signUp("grace@example.com")
+                await gate.reached(by: 1)
+                _ = try await service.assembly.deliveries.deliverDue()
+                #expect(receiver.received.count { $0.path == "/hook" } == 0)
+                gate.open()
+                #expect(try await waiting.status == 200)
+                // Of both messages at once, one finds the share taken again.
+                for _ in 0..<2 {
+                    service.clock.advance(by: 3_600)
+                    _ = try await service.assembly.deliveries.deliverDue()
+                }
+                #expect(receiver.received.count { $0.path == "/hook" } == 2)
+            }
         }
     }
 
