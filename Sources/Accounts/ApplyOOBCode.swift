@@ -168,6 +168,8 @@ package struct ApplyOOBCode: Sendable {
     private func secure(_ code: OOBCode, _ earlier: [ProviderID: String], _ caller: Caller) async throws {
         let seconds = parts.seconds
         let changed = try await parts.change(code.account, session: nil, caller) { account, _ in
+            // Another request was luckier, and the account is its owner's again.
+            guard account.email?.canonical != code.email.canonical else { throw AccountsError.invalidOOBCode }
             var changes = AccountChanges()
             takeBack(code, account, earlier, &changes, seconds)
             changes.email = .some(nil)
