@@ -61,7 +61,7 @@ private struct Connections: ServerChildChannel {
             let allocator = AdaptiveRecvByteBufferAllocator(minimum: 1024, initial: 2048, maximum: 8192)
             try channel.syncOptions?.setOption(.recvAllocator, value: allocator)
             let pipeline = channel.pipeline.syncOperations
-            if let tls { try pipeline.addHandlers(NIOSSLServerHandler(context: tls.context), HandshakeLimit()) }
+            if let tls { try pipeline.addHandlers(NIOSSLServerHandler(context: tls.context), HandshakeStop()) }
             try pipeline.addHandler(ByteToMessageHandler(decoder))
             try pipeline.addHandler(HTTPConnection(responder, channel.eventLoop, isEncrypted: tls != nil))
             return Value(channel: channel)

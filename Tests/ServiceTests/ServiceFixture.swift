@@ -40,7 +40,7 @@ struct ServiceFixture: Sendable {
     init(
         additionalRoutes: [Route] = [],
         development: Bool = false,
-        limits: ServiceResponder.Limits = .init(),
+        limits: ServiceResponder.Limits = .patient,
         document: OpenAPIDocument? = nil,
         peerAddress: String? = "203.0.113.7"
     ) throws {

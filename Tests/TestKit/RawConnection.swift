@@ -41,7 +41,8 @@ package struct RawConnection: Sendable {
     ) async throws -> R {
         let received = Received()
         let channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
-            .channelOption(.allowRemoteHalfClosure, value: true)
+            // Over TLS the other side's end is that of the connection: NIOSSL would wait five seconds for another.
+            .channelOption(.allowRemoteHalfClosure, value: tls == nil)
             // Read when a test wants it: some are of clients that do not read. A handshake reads by itself.
             .channelOption(.autoRead, value: tls != nil)
             .channelInitializer { channel in

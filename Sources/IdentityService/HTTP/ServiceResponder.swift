@@ -29,7 +29,7 @@ package struct ServiceResponder: Sendable {
         package var time = TimeAmount.seconds(30)
         /// The time limit for a connection's next request to arrive with its head.
         package var idle = TimeAmount.seconds(75)
-        /// The time limit for a new connection's first request to arrive with its head.
+        /// The time limit for a new connection's first request to arrive with its head, a TLS handshake included.
         package var firstHead = TimeAmount.seconds(10)
         /// The maximum number of open connections.
         package var connections = 16_384

@@ -62,7 +62,7 @@ struct HeaderFuzzTests {
                 return Response(status: .noContent)
             }
         )
-        var limits = ServiceResponder.Limits()
+        var limits = ServiceResponder.Limits.patient
         limits.proxies = try #require(TrustedProxies(proxies))
         return try ServiceFixture(additionalRoutes: [route], limits: limits)
     }

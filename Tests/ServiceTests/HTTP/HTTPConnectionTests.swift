@@ -29,7 +29,7 @@ struct HTTPConnectionTests {
 
     private func connect(
         routes: [Route] = [],
-        limits: ServiceResponder.Limits = .init(),
+        limits: ServiceResponder.Limits = .patient,
         _ body: @escaping @Sendable (RawConnection) async throws -> Void
     ) async throws {
         try await ServiceFixture(additionalRoutes: [Self.echo] + routes, limits: limits)
@@ -147,7 +147,7 @@ struct HTTPConnectionTests {
         ]
     )
     func endsBeforeAnotherProtocol(_ request: String) async throws {
-        var limits = ServiceResponder.Limits()
+        var limits = ServiceResponder.Limits.patient
         limits.idle = .seconds(600)
         try await connect(limits: limits) { connection in
             try await connection.send(request + "GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n")
@@ -220,7 +220,7 @@ struct HTTPConnectionTests {
             errors: .status,
             .open { _ in Response(status: .ok, body: large) }
         )
-        var limits = ServiceResponder.Limits()
+        var limits = ServiceResponder.Limits.patient
         limits.idle = .milliseconds(50)
         let fixture = try ServiceFixture(additionalRoutes: [route], limits: limits)
         try await fixture.serve { port, _ in
@@ -272,7 +272,7 @@ struct HTTPConnectionTests {
         ]
     )
     func endsSilentConnections(_ bytes: String) async throws {
-        var limits = ServiceResponder.Limits()
+        var limits = ServiceResponder.Limits.patient
         limits.idle = .milliseconds(20)
         limits.time = .milliseconds(20)
         try await connect(limits: limits) { connection in
@@ -370,7 +370,7 @@ struct HTTPConnectionTests {
                 return Response(status: .noContent)
             }
         )
-        var limits = ServiceResponder.Limits()
+        var limits = ServiceResponder.Limits.patient
         limits.requests = 1
         limits.bodyBytes = 100
         try await ServiceFixture(additionalRoutes: [route, Self.echo], limits: limits).serve { port, _ in
@@ -400,7 +400,7 @@ struct HTTPConnectionTests {
         arguments: ["GET /length", "DELETE /length", "POST /nowhere"]
     )
     func keepsNoUnreadBody(_ request: String) async throws {
-        var limits = ServiceResponder.Limits()
+        var limits = ServiceResponder.Limits.patient
         limits.bodyBytes = 100
         try await ServiceFixture(additionalRoutes: [Self.echo], limits: limits).serve { port, _ in
             try await RawConnection.open(port: port) { first in
@@ -433,7 +433,7 @@ struct HTTPConnectionTests {
 
     @Test("T-E9: one address takes at most an eighth of what bodies may take; the others are served")
     func sharesBodies() async throws {
-        var limits = ServiceResponder.Limits()
+        var limits = ServiceResponder.Limits.patient
         limits.proxies = try #require(TrustedProxies(["127.0.0.1"]))
         let fixture = try ServiceFixture(additionalRoutes: [Self.echo], limits: limits)
         try await fixture.serve { port, _ in
@@ -473,7 +473,7 @@ struct HTTPConnectionTests {
     }
 
     private func limits(bodyBytes: Int) throws -> ServiceResponder.Limits {
-        var limits = ServiceResponder.Limits()
+        var limits = ServiceResponder.Limits.patient
         limits.bodyBytes = bodyBytes
         limits.proxies = try #require(TrustedProxies(["127.0.0.1"]))
         return limits
@@ -511,7 +511,7 @@ struct HTTPConnectionTests {
 
     @Test("T-E23: subscribers of one /48 have at most a quarter of all connections")
     func limitsConnectionsOfASite() throws {
-        var limits = ServiceResponder.Limits()
+        var limits = ServiceResponder.Limits.patient
         limits.connections = 32
         let load = ServerLoad(limits)
         func networks(_ text: String) throws -> ServerLoad.Networks {
@@ -539,7 +539,7 @@ struct HTTPConnectionTests {
                 return response
             }
         )
-        var limits = ServiceResponder.Limits()
+        var limits = ServiceResponder.Limits.patient
         limits.time = .milliseconds(50)
         let fixture = try ServiceFixture(additionalRoutes: [route], limits: limits)
         try await fixture.serve { port, _ in
@@ -610,7 +610,7 @@ struct HTTPConnectionTests {
         arguments: [true, false]
     )
     func limitsConnections(isProxy: Bool) async throws {
-        var limits = ServiceResponder.Limits()
+        var limits = ServiceResponder.Limits.patient
         limits.connections = 8
         if isProxy { limits.proxies = try #require(TrustedProxies(["127.0.0.1"])) }
         @Sendable func open(_ count: Int, port: Int, _ body: @escaping @Sendable () async throws -> Void) async throws {
@@ -636,7 +636,7 @@ struct HTTPConnectionTests {
 
     @Test("T-E16: ends a new connection that sends no head in time")
     func limitsTheFirstHead() async throws {
-        var limits = ServiceResponder.Limits()
+        var limits = ServiceResponder.Limits.patient
         limits.firstHead = .milliseconds(20)
         try await connect(limits: limits) { connection in
             try await connection.send("GET /healthz HTTP/1.1\r\nHo")

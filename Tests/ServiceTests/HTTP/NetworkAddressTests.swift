@@ -55,7 +55,7 @@ struct NetworkAddressTests {
                 return Response(status: .noContent)
             }
         )
-        var limits = ServiceResponder.Limits()
+        var limits = ServiceResponder.Limits.patient
         limits.proxies = try #require(TrustedProxies(proxies))
         let fixture = try ServiceFixture(additionalRoutes: [route], limits: limits, peerAddress: peer)
         _ = try await fixture.client.call(.get, "/device", headers: headers)

@@ -58,7 +58,7 @@ struct ServiceApplicationTests {
                 return Response(status: .ok)
             }
         )
-        var limits = ServiceResponder.Limits()
+        var limits = ServiceResponder.Limits.patient
         limits.time = .milliseconds(5)
         let fixture = try ServiceFixture(additionalRoutes: [route], limits: limits)
         try await fixture.serve { port, _ in

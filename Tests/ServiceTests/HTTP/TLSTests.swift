@@ -2,6 +2,8 @@ import Foundation
 import IdentityService
 import InMemoryLogging
 import Logging
+import NIOCore
+import ServiceLifecycle
 import TestKit
 import Testing
 
@@ -81,6 +83,34 @@ struct TLSTests {
             other.name = "elsewhere"
             #expect(await answer(port, other) == nil)
             #expect(await answer(port, Self.client(folder))?.hasPrefix("HTTP/1.1 200 ") == true)
+        }
+    }
+
+    @Test("T-E16: ends a connection whose handshake does not come in time, or when the server stops")
+    func limitsTheHandshake() async throws {
+        try await withTemporaryFolder { folder in
+            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
+            try await TestCertificate.make(in: folder)
+            let tls = try ServerTLS(Self.files(folder), logger: Logger(label: "tls"))
+            var limits = ServiceResponder.Limits.patient
+            limits.firstHead = .milliseconds(20)
+            try await ServiceFixture(limits: limits).serve(tls: tls) { port, _ in
+                // The start of a ClientHello of 512 bytes, and nothing.
+                for start in ["", "\u{16}\u{3}\u{1}\u{2}\u{0}"] {
+                    try await RawConnection.open(port: port) { connection in
+                        try await connection.send(start)
+                        #expect(try await connection.readAll().isEmpty)
+                    }
+                }
+            }
+            let fixture = try ServiceFixture()
+            try await fixture.serve(tls: tls) { port, group in
+                try await RawConnection.open(port: port) { connection in
+                    try await waitUntil { fixture.assembly.responder.connections == 1 }
+                    await group.triggerGracefulShutdown()
+                    #expect(try await connection.readAll().isEmpty)
+                }
+            }
         }
     }
 

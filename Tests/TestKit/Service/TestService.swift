@@ -60,7 +60,7 @@ package struct TestService: Sendable {
         package var connections = 4
         /// For tests of what the HTTP server does with calls: counts them, limits them, loses their clients.
         package var callsOverHTTP = false
-        package var limits = ServiceResponder.Limits()
+        package var limits = ServiceResponder.Limits.patient
         package var hashQueueLimit = 512
         /// Runs before each password hash, on its thread.
         package var beforeHash: @Sendable () -> Void = {}

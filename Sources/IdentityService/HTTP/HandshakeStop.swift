@@ -1,18 +1,12 @@
 import NIOCore
 import NIOTLS
 
-/// Closes a connection whose TLS handshake takes more than ten seconds, or when the server stops.
-final class HandshakeLimit: ChannelInboundHandler, RemovableChannelHandler {
+/// Closes a connection that is still in its TLS handshake when the server stops.
+///
+/// Nothing can be written on it, so ``HTTPConnection`` would wait for the handshake.
+final class HandshakeStop: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer
-
-    private var timer: Scheduled<Void>?
-
-    func handlerAdded(context: ChannelHandlerContext) {
-        timer = context.eventLoop.assumeIsolated().scheduleTask(in: .seconds(10)) { context.close(promise: nil) }
-    }
-
-    func handlerRemoved(context: ChannelHandlerContext) { timer?.cancel() }
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         switch event {
