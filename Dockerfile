@@ -2,7 +2,7 @@
 # of this file (scripts/dist).
 FROM swift:6.3-bookworm AS build
 RUN apt-get -q update && apt-get -q -y --no-install-recommends install libargon2-dev \
-        libcrypt-dev libcurl4-openssl-dev libpq-dev libssl-dev pkg-config \
+        libcrypt-dev libcurl4-openssl-dev libpq-dev libssl-dev pkg-config python3 \
     && rm -rf /var/lib/apt/lists/*
 WORKDIR /src
 # The packages first: they change less often than the sources.

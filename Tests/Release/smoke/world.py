@@ -33,6 +33,8 @@ sys.path.append(str(document.ROOT / "Tests/Passkeys"))
 import authenticator
 
 PROGRAM = os.environ.get("IDENTITY_PROGRAM", str(document.ROOT / ".build/dist/program/identity"))
+# Its lower case of I is not i, and the program has no ICU data of it (scripts/icu-data): no answer may depend on either.
+LOCALE = {"LC_ALL": "tr_TR.UTF-8"}
 THREADS = 8
 PROJECT = "demo-project"
 # Whose settings and providers change; whose accounts are deleted; whose tokens have an issuer of its own.
@@ -130,7 +132,7 @@ class Process:
         with open(self.log_file, "wb") as log:
             self.child = subprocess.Popen(
                 arguments, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT, cwd=document.ROOT,
-                env={**os.environ, **dict(environment)},
+                env={**os.environ, **LOCALE, **dict(environment)},
             )
 
     def await_ready(self, **ready):
