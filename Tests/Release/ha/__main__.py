@@ -238,7 +238,7 @@ class Trial:
                           f"{promoted[-1][0] - began:.1f} s" if promoted else "none",
                           f"{figures.after_promotion:.2f} s" if promoted else "",
                           f"{len(lost)} of {checked}", f"{len(wrong)}", f"{share:.0%}"])
-        details = ", ".join(f"{count} × {outcome}" for outcome, count in figures.outcomes.most_common(6))
+        details = ", ".join(f"{count} × {kind} {outcome}, after {after:.1f} s" for (kind, outcome), count, after in figures.kinds())
         print(f"          {len(figures.requests)} requests, median {figures.median * 1000:.0f} ms, {len(figures.failed)} failed"
               + (f" ({details})" if details else ""))
         if promoted and promoted[-1][1]:

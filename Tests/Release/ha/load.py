@@ -30,6 +30,14 @@ class Figures:
         if promoted:
             self.after_promotion = next((end - promoted for end in good if end >= promoted), float("inf"))
 
+    def kinds(self):
+        """The most frequent failures: kind and outcome, how many, and after how many seconds the first came."""
+        kinds = collections.defaultdict(list)
+        for request in self.failed:
+            kinds[request.kind, request.outcome].append(request.ended - request.began)
+        most = sorted(kinds.items(), key=lambda item: -len(item[1]))[:6]
+        return [(kind, len(times), min(times)) for kind, times in most]
+
 
 def percentile(values, share):
     values = sorted(values)
