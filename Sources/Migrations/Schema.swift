@@ -10,6 +10,6 @@ package enum Schema {
         .bindCodesToSessions, .recordRevocations, .indexInitialEmails, .addPasskeys, .groupAccounts,
         .addShortCodes, .federateWorkloads, .grantApplications, .indexUnusedCodes, .logOutApplications,
         .indexApplicationSessions, .limitSessions, .findDestinations, .nameProjectURLs,
-        .rememberPhoneNumbers, .measureReplicas, .markReplicas, .indexRecoveries,
+        .rememberPhoneNumbers, .measureReplicas, .markReplicas, .indexRecoveries, .indexGuests,
     ]
 }

@@ -57,6 +57,9 @@ package struct Sweeper: Service {
 
     /// Deletes expired rows, at most a thousand at a time, so that no statement holds many locks.
     ///
+    /// Each statement wants them in the order of an index. Otherwise its generic plan, which knows no times, expects that a
+    /// third of the rows have expired, and reads the whole table for a thousand of them each minute.
+    ///
     /// A table that cannot be swept does not keep the others from it.
     ///
     /// - Returns: the number of deleted rows.
@@ -87,7 +90,8 @@ package struct Sweeper: Service {
         try await repeatedly(
             """
             DELETE FROM \(sql: table) WHERE ctid = ANY (ARRAY(
-                SELECT ctid FROM \(sql: table) WHERE expires_at < \(now()) LIMIT 1000 FOR UPDATE SKIP LOCKED
+                SELECT ctid FROM \(sql: table) WHERE expires_at < \(now())
+                ORDER BY expires_at LIMIT 1000 FOR UPDATE SKIP LOCKED
             ))
             """
         )
@@ -125,7 +129,7 @@ package struct Sweeper: Service {
             """
             DELETE FROM sessions WHERE ctid = ANY (ARRAY(
                 SELECT ctid FROM sessions WHERE code_until < \(now().addingTimeInterval(-3_600))
-                LIMIT 1000 FOR UPDATE SKIP LOCKED
+                ORDER BY code_until LIMIT 1000 FOR UPDATE SKIP LOCKED
             ))
             """
         )
@@ -141,7 +145,7 @@ package struct Sweeper: Service {
                     SELECT FROM sessions s
                     WHERE s.project = c.project AND s.client = c.client AND s.revoked_at IS NULL
                 )
-                LIMIT 1000 FOR UPDATE SKIP LOCKED
+                ORDER BY c.expires_at LIMIT 1000 FOR UPDATE SKIP LOCKED
             ))
             """
         )
@@ -153,7 +157,7 @@ package struct Sweeper: Service {
             """
             DELETE FROM sign_in_counts WHERE ctid = ANY (ARRAY(
                 SELECT ctid FROM sign_in_counts WHERE day < (\(end) AT TIME ZONE 'UTC')::date
-                LIMIT 1000 FOR UPDATE SKIP LOCKED
+                ORDER BY day LIMIT 1000 FOR UPDATE SKIP LOCKED
             ))
             """
         )
@@ -180,7 +184,7 @@ package struct Sweeper: Service {
                             AND NOT EXISTS (
                                 SELECT FROM account_merges m WHERE m.project = a.project AND m.survivor = a.account
                             )
-                        LIMIT 1000 FOR UPDATE SKIP LOCKED
+                        ORDER BY a.created_at LIMIT 1000 FOR UPDATE SKIP LOCKED
                     ) g
                     WHERE p.config @> '{"deletesOldGuests": true}' LIMIT 1000
                 ))
@@ -210,7 +214,7 @@ package struct Sweeper: Service {
                 SELECT m.merge, a.project, a.tenant, a.account, a.email, a.phone_number
                 FROM account_merges m JOIN accounts a ON a.project = m.project AND a.account = m.merged
                 WHERE m.undoable_until < \(now()) AND a.merged_into IS NOT NULL
-                LIMIT 1000 FOR UPDATE OF a SKIP LOCKED
+                ORDER BY m.undoable_until LIMIT 1000 FOR UPDATE OF a SKIP LOCKED
             ), emails AS (
                 DELETE FROM account_emails e USING done o
                 WHERE e.project = o.project AND e.tenant = o.tenant AND e.email_key = o.email
