@@ -39,35 +39,6 @@ struct HotPlanTests {
         }
     }
 
-    @Test("those of the sweeper reach what expired by an index, and read no table for it")
-    func sweeps() async throws {
-        try await TestService.run { service in
-            try await service.fill(10_000)
-            try await fillClaims(service)
-            let database = PostgresClient(quietly: .init(conninfo: TestDatabase.current.conninfo, connections: 1))
-            try await Sweeper(database: database, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }) {
-                Date()
-            }
-            .sweep()
-            let plans = try await database.query(
-                """
-                SELECT name, cardinality(parameter_types) FROM pg_prepared_statements
-                WHERE statement LIKE '%SKIP LOCKED%' AND statement NOT LIKE '%pg_prepared_statements%'
-                """
-            ) { (name: try $0.next(String.self), count: try $0.next(Int32.self)) }
-            #expect(plans.count > 15)
-            for plan in plans {
-                let nulls = (1..<plan.count).reduce("NULL") { (list: SQL, _) in "\(sql: list), NULL" }
-                let lines = try await database.query(
-                    "EXPLAIN (COSTS OFF) EXECUTE \(identifier: plan.name) (\(sql: nulls))"
-                ) { try $0.next(String.self) }
-                let large = try Regex("Seq Scan on (accounts|sessions|used_id_tokens|account_activity)")
-                #expect(lines.filter { $0.contains(large) } == [])
-            }
-            await database.close()
-        }
-    }
-
     /// Claims, sessions and used tokens of ``TestService/fill(_:from:)``'s accounts.
     private func fillClaims(_ service: TestService) async throws {
         let project = service.project.id.rawValue
