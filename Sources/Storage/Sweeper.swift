@@ -57,8 +57,8 @@ package struct Sweeper: Service {
 
     /// Deletes expired rows, at most a thousand at a time, so that no statement holds many locks.
     ///
-    /// Each statement wants them in the order of an index. Otherwise its generic plan, which knows no times, expects that a
-    /// third of the rows have expired, and reads the whole table for a thousand of them each minute.
+    /// Each statement wants them in order, which an index of every large table has. Otherwise its generic plan, which knows
+    /// no times, expects that a third of the rows have expired, and reads the whole table for a thousand of them each minute.
     ///
     /// A table that cannot be swept does not keep the others from it.
     ///

@@ -147,9 +147,7 @@ struct HTTPConnectionTests {
         ]
     )
     func endsBeforeAnotherProtocol(_ request: String) async throws {
-        var limits = ServiceResponder.Limits.patient
-        limits.idle = .seconds(600)
-        try await connect(limits: limits) { connection in
+        try await connect { connection in
             try await connection.send(request + "GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n")
             let answer = try await connection.readAll()
             #expect(
@@ -642,8 +640,7 @@ struct HTTPConnectionTests {
             try await connection.send("GET /healthz HTTP/1.1\r\nHo")
             #expect(try await connection.readAll().isEmpty)
         }
-        limits.firstHead = .seconds(60)
-        try await connect(limits: limits) { connection in
+        try await connect { connection in
             try await connection.send("GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n")
             #expect(try await connection.read(until: "}").hasPrefix("HTTP/1.1 200 OK\r\n"))
         }
