@@ -10,7 +10,10 @@ import Testing
 struct SweepPlanTests {
     @Test("reach what expired by an index, and read no large table for it")
     func plans() async throws {
-        let database = PostgresClient(quietly: .init(conninfo: TestDatabase.current.conninfo, connections: 1))
+        // Beside other tests, so many rows take a while.
+        let database = PostgresClient(
+            quietly: .init(conninfo: TestDatabase.current.conninfo, connections: 1, statementTimeout: nil)
+        )
         // A generic plan expects a third of the rows. Only of a large table, a thousand of those seem quick to find anywhere.
         try await database.execute(
             """
