@@ -116,14 +116,16 @@ enum OpeningAnswer: Sendable {
 
 extension NewSession {
     /// The columns of several sessions as arguments of `unnest`, by ``arrayNames``; an empty ID for none.
-    static func arrays(of sessions: [NewSession?]) -> SQL {
+    ///
+    /// - Parameter origins: of the audit entries; nil for those of the sessions.
+    static func arrays(of sessions: [NewSession?], from origins: [AuditOrigin]? = nil) -> SQL {
         """
         \(sessions.map { $0?.id.rawValue ?? "" })::text[], \(sessions.map { $0?.secretHash ?? [] })::bytea[],
         \(sessions.map { $0?.authTime ?? 0 })::int8[], \(sessions.map { $0?.signInProvider.rawValue ?? "" })::text[],
         \(sessions.map { $0?.claims })::text[], \(sessions.map { $0?.signInAttributes })::text[],
         \(sessions.map { $0?.secondFactor?.kind })::text[], \(sessions.map { $0?.secondFactor?.enrollment })::text[],
         \(sessions.map { $0?.userAgent })::text[], \(sessions.map { $0?.addressPrefix })::text[],
-        \(sql: AuditOrigin.arrays(of: sessions.map { $0?.origin }))
+        \(sql: AuditOrigin.arrays(of: origins ?? sessions.map { $0?.origin }))
         """
     }
 

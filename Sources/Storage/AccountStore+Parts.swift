@@ -57,7 +57,7 @@ extension AccountStore {
 
     func insertLinked(_ write: SignInWrite, account: AccountID) throws -> SQL {
         let identity = write.credential.identity
-        let sealed = try seal(write, account: account)
+        let sealed = try keyRing.seal(write, account: account)
         return """
             INSERT INTO linked_credentials (project, account, provider, tenant, subject, email, display_name,
                 photo_url, screen_name, email_is_relay, real_user_status, tokens, refresh_token, token_client, profile,
@@ -75,7 +75,7 @@ extension AccountStore {
     /// Replaces the old subject with another one of the same provider.
     func replaceLinked(_ write: SignInWrite, account: AccountID) throws -> SQL {
         let identity = write.credential.identity
-        let sealed = try seal(write, account: account)
+        let sealed = try keyRing.seal(write, account: account)
         return """
             UPDATE linked_credentials SET subject = \(identity.subject), email = \(identity.email?.canonical),
                 display_name = \(identity.profile.displayName), photo_url = \(identity.profile.photoURL),
@@ -91,7 +91,7 @@ extension AccountStore {
 
     /// Some providers return a refresh token only once, so a missing one keeps the old one.
     func storeTokens(of account: AccountID, _ write: SignInWrite) throws -> SQL {
-        let sealed = try seal(write, account: account)
+        let sealed = try keyRing.seal(write, account: account)
         return """
             UPDATE linked_credentials SET tokens = \(sealed.tokens.access),
                 refresh_token = coalesce(\(sealed.tokens.refresh), refresh_token), \(sql: Self.newTokens),
@@ -106,17 +106,6 @@ extension AccountStore {
     private static let newTokens: SQL = """
         refresh_generation = refresh_generation + 1, refresh_leased_until = NULL, consent_needed_at = NULL
         """
-
-    private func seal(
-        _ write: SignInWrite,
-        account: AccountID
-    ) throws -> (tokens: SealedTokens, profile: [UInt8]) {
-        let place = LinkedCredentialPlace(write.scope, account, write.credential.identity.provider)
-        return (
-            try keyRing.seal(write.keptTokens, for: place),
-            try keyRing.seal(Array(write.credential.rawUserInfo.utf8), for: place.profile)
-        )
-    }
 
     /// Inserts a session for `target`, whose `valid_since` is the earliest time at which it can start.
     func insertSession(_ session: NewSession, _ scope: Scope, now: Date) -> SQL {
@@ -187,6 +176,20 @@ extension AccountStore {
         ON CONFLICT (project, account) DO UPDATE
             SET last_sign_in_at = EXCLUDED.last_sign_in_at, last_refresh_at = EXCLUDED.last_refresh_at
         """
+    }
+}
+
+extension KeyRing {
+    /// What a sign-in stores of its credential.
+    func seal(
+        _ write: SignInWrite,
+        account: AccountID
+    ) throws -> (tokens: SealedTokens, profile: [UInt8]) {
+        let place = LinkedCredentialPlace(write.scope, account, write.credential.identity.provider)
+        return (
+            try seal(write.keptTokens, for: place),
+            try seal(Array(write.credential.rawUserInfo.utf8), for: place.profile)
+        )
     }
 }
 

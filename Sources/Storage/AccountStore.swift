@@ -15,6 +15,7 @@ package struct AccountStore: Sendable {
     let accountReads: Batcher<Never, AccountQuestion, FoundAccount?>
     let candidateReads: Batcher<[UInt8], CandidatesQuestion, SignInCandidates>
     let passkeyReads: Batcher<[UInt8], PasskeyQuestion, PasskeyOwner?>
+    let signUps: Batcher<NewAccount.Claim, NewAccount, WriteOutcome?>
     private let plainOpenings: Batcher<[UInt8], OpeningQuestion, OpeningAnswer>
     private let mailOpenings: Batcher<[UInt8], OpeningQuestion, OpeningAnswer>
     private let smsOpenings: Batcher<[UInt8], OpeningQuestion, OpeningAnswer>
@@ -30,6 +31,7 @@ package struct AccountStore: Sendable {
             isOn: batches,
             asking: { try await Self.candidates($0, skipsLocked: batches, database) }
         )
+        signUps = Batcher(isOn: batches, ask: { try await Self.signUp($0, database) })
         passkeyReads = Batcher(isOn: batches, asking: { try await Self.find($0, database) })
         let openings = { (kind: OneTimeCode.Kind?) -> Batcher<[UInt8], OpeningQuestion, OpeningAnswer> in
             Batcher(isOn: batches) { try await Self.open($0, spending: kind, skipsLocked: batches, database) }
@@ -54,7 +56,7 @@ extension AccountStore {
     var batchCounts: [(name: String, counts: BatchCounts)] {
         [
             ("accounts", accountReads.counts), ("sign_in", candidateReads.counts),
-            ("passkey", passkeyReads.counts), ("session", plainOpenings.counts),
+            ("sign_up", signUps.counts), ("passkey", passkeyReads.counts), ("session", plainOpenings.counts),
             ("session_mail", mailOpenings.counts), ("session_sms", smsOpenings.counts),
         ]
     }

@@ -117,7 +117,8 @@ package struct RateLimits: Sendable {
     ///
     /// The last part is the table `admitted`: the numbers, starting at 1, of the requests whose buckets had room.
     ///
-    /// Requests that share a bucket are admitted together or not at all. A request takes from all its buckets at once, so
+    /// Buckets are taken in the order of their keys, a project's own before the shared ones, as ``taking`` does. Requests
+    /// that share a bucket are admitted together or not at all. A request takes from all its buckets at once, so
     /// one that is refused may have taken from another: list only buckets of the caller.
     static func takingTogether(from requests: [RateLimits], now: Date) -> SQL {
         let wanted = zip(1..., requests).flatMap { number, limits in limits.buckets.map { (Int64(number), $0) } }
@@ -130,7 +131,7 @@ package struct RateLimits: Sendable {
             ), taken AS (
                 INSERT INTO rate_limits AS r (project, key, expires_at)
                 SELECT project, key, \(now) + make_interval(secs => sum(step)) FROM wanted
-                GROUP BY project, key HAVING sum(step) <= min(room) ORDER BY project, key
+                GROUP BY project, key HAVING sum(step) <= min(room) ORDER BY project DESC, key
                 ON CONFLICT (project, key) DO UPDATE SET expires_at = \(sql: until)
                     WHERE \(sql: until) <= \(now) + make_interval(secs => (
                         SELECT min(w.room) FROM wanted w WHERE w.project = r.project AND w.key = r.key

@@ -59,27 +59,6 @@ extension AccountStore {
         return try await apply(write, to: account.id, as: .signedIn, target: target, parts: parts)
     }
 
-    /// Creates an account for the identity (S3, S4, D2).
-    ///
-    /// - Throws: ``RateLimitReached``.
-    package func signUp(_ account: Account, _ write: SignInWrite) async throws -> WriteOutcome {
-        let target: SQL = """
-            INSERT INTO accounts (project, account, tenant, methods, valid_since, email, email_original,
-                email_verified, display_name, photo_url, screen_name, language, time_zone, date_of_birth, disabled,
-                custom_attributes, created_at)
-            SELECT \(write.scope.project.rawValue), \(account.id.rawValue), \(write.scope.tenant.rawValue),
-                \(account.methodNames), \(account.validSince), \(account.email?.canonical),
-                \(account.email?.original), \(account.emailVerified), \(account.displayName), \(account.photoURL),
-                \(account.screenName), \(account.language), \(account.timeZone), \(account.dateOfBirth),
-                \(account.disabled), \(account.customAttributes), \(account.createdAt)
-            FROM gate WHERE open
-            RETURNING account, valid_since
-            """
-        var parts = try linkParts(account.id, write)
-        if let email = account.email { parts.append(claimEmail(email, write.scope)) }
-        return try await apply(write, to: account.id, as: .accountCreated, target: target, parts: parts)
-    }
-
     /// Links the identity to the account that has its verified email, in place of `replaced` if there is such a
     /// subject, and fills the profile's empty fields (S5, S6).
     package func signInAndLink(

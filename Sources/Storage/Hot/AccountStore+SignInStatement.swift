@@ -25,19 +25,19 @@ extension AccountStore {
         let scope = write.scope
         let parts = try parts + commonParts(of: write, to: account, as: action)
         let statement: SQL = """
-            WITH \(sql: write.limits.taking), \(sql: gate(of: write, to: account)), target AS (\(sql: target))
-            \(sql: SQL.further(parts)) \(sql: surplus(of: account, write, as: action))
-            SELECT enabled, (SELECT valid_since FROM target), passed FROM provider, limits
+            WITH \(sql: gate(of: write, to: account)), target AS (\(sql: target))
+            \(sql: SQL.further(parts)) \(sql: surplus(of: account, write))
+            SELECT enabled, (SELECT valid_since FROM target) FROM provider
             """
         do {
             return try await gate.pass(account, in: scope.project, .signIn) {
                 guard locksFirst || !write.revocable.isEmpty || write.amendment != nil else {
-                    return try await Self.outcome(of: statement, within: write.limits, by: database)
+                    return try await Self.outcome(of: statement, by: database)
                 }
                 return try await database.transaction { transaction in
                     try await lock(account, scope, transaction)
                     let lost = try await grants(of: account, at: write.revocable, scope, transaction)
-                    let outcome = try await Self.outcome(of: statement, within: write.limits, by: transaction)
+                    let outcome = try await Self.outcome(of: statement, by: transaction)
                     if case .applied = outcome {
                         try await revoke(lost, scope, now: write.now, transaction)
                         if let update = write.amendment?.update(of: account, scope, now: write.now) {
@@ -52,13 +52,13 @@ extension AccountStore {
         }
     }
 
-    /// What the new session of an account that existed before makes too much.
-    private func surplus(of account: AccountID, _ write: SignInWrite, as action: AuditAction) -> SQL {
-        guard case .open = write.session, action != .accountCreated else { return "" }
+    /// What the new session makes too much.
+    private func surplus(of account: AccountID, _ write: SignInWrite) -> SQL {
+        guard case .open = write.session else { return "" }
         return ", \(sql: SessionStore.surplus(of: account, write.scope, now: write.now))"
     }
 
-    /// `gate`: whether the provider is enabled, the limits have room and the pending credential can still be redeemed.
+    /// `gate`: whether the provider is enabled and the pending credential can still be redeemed.
     private func gate(of write: SignInWrite, to account: AccountID) -> SQL {
         var pending: SQL = ""
         var redeemable: SQL = "true"
@@ -74,7 +74,7 @@ extension AccountStore {
                         AND provider = \(write.credential.identity.provider.rawValue)
                 ), \(write.allowsUnconfiguredProvider)) AS enabled
             ), gate AS MATERIALIZED (
-                SELECT enabled AND \(sql: redeemable) AND \(sql: write.limits.havePassed) AS open FROM provider, limits
+                SELECT enabled AND \(sql: redeemable) AS open FROM provider
             )
             """
     }
@@ -131,7 +131,7 @@ extension AccountStore {
     }
 
     /// Locks a pending credential and all other handles for the same proof, in a fixed order.
-    private func lockPending(_ handle: [UInt8], _ write: SignInWrite) -> SQL {
+    func lockPending(_ handle: [UInt8], _ write: SignInWrite) -> SQL {
         let tokens = write.credential.tokens
         return """
             SELECT handle_hash, redeemed_at, redeemed_by FROM pending_credentials
@@ -146,7 +146,7 @@ extension AccountStore {
     /// It was not redeemed yet, or only a moment ago by the same account.
     ///
     /// The first success is final, whatever the caller read before.
-    private func isRedeemable(_ handle: [UInt8], by account: AccountID, _ write: SignInWrite) -> SQL {
+    func isRedeemable(_ handle: [UInt8], by account: AccountID, _ write: SignInWrite) -> SQL {
         let retries = write.now.addingTimeInterval(-PendingCredentialStore.retrySeconds)
         return """
             EXISTS (SELECT FROM pending WHERE handle_hash = \(handle)
@@ -155,7 +155,7 @@ extension AccountStore {
     }
 
     /// Redeems what ``lockPending(_:_:)`` locked.
-    private func redeem(_ write: SignInWrite) -> SQL {
+    func redeem(_ write: SignInWrite) -> SQL {
         """
         UPDATE pending_credentials p SET redeemed_at = coalesce(p.redeemed_at, \(write.now)),
             redeemed_by = coalesce(p.redeemed_by, (SELECT account FROM target))
@@ -167,14 +167,12 @@ extension AccountStore {
 
     private static func outcome(
         of statement: SQL,
-        within limits: RateLimits,
         by executor: some PostgresExecutor
     ) async throws -> WriteOutcome {
         let rows = try await executor.query(statement) { row in
             let enabled: Bool = try row.next()
             let validSince: Int64? = try row.next()
             guard enabled else { return WriteOutcome.providerDisabled }
-            try limits.check(passed: try row.next())
             return validSince.map { .applied(validSince: $0) } ?? .stale
         }
         return rows.first ?? .stale

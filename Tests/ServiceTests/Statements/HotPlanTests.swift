@@ -20,7 +20,7 @@ struct HotPlanTests {
     /// Each statement's name, and a text that no other prepared statement contains.
     private static let statements = [
         "refresh": "s.place, s.is_due", "lookup": "n (project, tenant, account, session, number)",
-        "sign_in": "asked AS MATERIALIZED", "sign_up": "INSERT INTO linked_credentials",
+        "sign_in": "chosen AS MATERIALIZED", "sign_up": "INSERT INTO linked_credentials",
     ]
 
     @Test("are those of the files, and reach accounts, claims and sessions by their keys")

@@ -1,0 +1,242 @@
+import Federation
+package import Linking
+import Postgres
+import Projects
+import Secrets
+import Sessions
+import Traces
+
+import struct Foundation.Date
+
+extension AccountStore {
+    /// Creates an account for the identity (S3, S4, D2), in one statement shared with other simultaneous first sign-ins.
+    ///
+    /// A claim that another account took in the meantime fails the whole statement; the others of a batch are then asked
+    /// again.
+    ///
+    /// - Throws: ``RateLimitReached``.
+    package func signUp(_ account: Account, _ write: SignInWrite) async throws -> WriteOutcome {
+        let signUp = try NewAccount(account, write, keyRing)
+        do {
+            if write.redeems == nil, write.notice == nil {
+                let outcome = try await signUps.answer(to: signUp, for: signUp.claim)
+                if let outcome { return outcome }
+            }
+            // Together with others of the same address it exceeded the limit; alone it may still fit.
+            if let outcome = try await Self.signUp([signUp], and: try more(write, account.id), database).first ?? nil {
+                return outcome
+            }
+        } catch let error as PostgresError {
+            return try WriteOutcome(error)
+        }
+        try write.limits.check(passed: 0)
+        return .stale
+    }
+
+    /// Creates several accounts with one statement.
+    ///
+    /// Claims are taken in the order of their keys, so two nodes never deadlock.
+    ///
+    /// - Parameter more: what only one of them writes.
+    /// - Returns: for each, nil if its limits had no room.
+    static func signUp(
+        _ new: [NewAccount],
+        and more: NewAccount.More = NewAccount.More(),
+        _ database: some PostgresExecutor
+    ) async throws -> [WriteOutcome?] {
+        let now = new.map(\.write.now).max() ?? Date()
+        let rows = try await database.query(
+            """
+            WITH \(sql: RateLimits.takingTogether(from: new.map(\.write.limits), now: now)), \(sql: more.before)
+            \(sql: NewAccount.asked(new)), \(sql: NewAccount.allowed),
+            target AS MATERIALIZED (SELECT * FROM allowed WHERE enabled AND \(sql: more.condition)),
+            \(sql: NewAccount.inserts(changes: more.changes)) \(sql: SQL.further(NewAccount.forgettingNames(new) + more.parts))
+            SELECT n.number, n.enabled, t.valid_since FROM allowed n LEFT JOIN target t USING (number)
+            """
+        ) { row in
+            (
+                index: Int(try row.next(Int64.self)) - 1, isEnabled: try row.next(Bool.self),
+                validSince: try row.next(Int64?.self)
+            )
+        }
+        var outcomes = [WriteOutcome?](repeating: nil, count: new.count)
+        for row in rows where outcomes.indices.contains(row.index) {
+            outcomes[row.index] =
+                row.isEnabled ? row.validSince.map { .applied(validSince: $0) } ?? .stale : .providerDisabled
+        }
+        return outcomes
+    }
+
+    private func more(_ write: SignInWrite, _ account: AccountID) throws -> NewAccount.More {
+        var more = NewAccount.More()
+        if let handle = write.redeems {
+            more.before = "pending AS MATERIALIZED (\(sql: lockPending(handle, write))),"
+            more.condition = isRedeemable(handle, by: account, write)
+            more.changes = ["pendingToken"]
+            more.parts.append(redeem(write))
+        }
+        if let notice = write.notice { more.parts.append(try telling(notice, write.scope, from: "target")) }
+        return more
+    }
+}
+
+/// An account to insert, with its first credential and session.
+struct NewAccount: Sendable {
+    /// What an account claims, as the key of a batch: two of one batch would fail it.
+    struct Claim: Hashable, Sendable {
+        var scope: Scope
+        var value: String
+    }
+
+    /// What a sign-up writes that shares its statement with no other.
+    struct More: Sendable {
+        var before: SQL = ""
+        var condition: SQL = "true"
+        /// Of the audit entry.
+        var changes: [String] = []
+        var parts: [SQL] = []
+    }
+
+    let account: Account
+    let write: SignInWrite
+    private let tokens: SealedTokens
+    private let profile: [UInt8]
+    private let origin = RequestContext.current.origin
+
+    init(_ account: Account, _ write: SignInWrite, _ keyRing: KeyRing) throws {
+        self.account = account
+        self.write = write
+        (tokens, profile) = try keyRing.seal(write, account: account.id)
+    }
+
+    var claim: Claim {
+        let identity = write.credential.identity
+        return Claim(
+            scope: write.scope,
+            value: account.email?.canonical ?? "\(identity.provider.rawValue) \(identity.subject)"
+        )
+    }
+
+    private var identity: FederatedIdentity { write.credential.identity }
+
+    private var session: NewSession? {
+        if case .open(let session) = write.session { session } else { nil }
+    }
+
+    /// The accounts, numbered.
+    static func asked(_ new: [NewAccount]) -> SQL {
+        let identities = new.map(\.identity)
+        return """
+            asked AS MATERIALIZED (
+                SELECT * FROM unnest(\(new.map(\.write.scope.project.rawValue))::text[],
+                    \(new.map(\.write.scope.tenant.rawValue))::text[], \(new.map(\.write.now))::timestamptz[],
+                    \(sql: columns(of: new.map(\.account))), \(sql: credentialColumns(of: new)),
+                    \(identities.map(\.issuer))::text[], \(new.map(\.write.allowsUnconfiguredProvider))::bool[],
+                    \(new.map { $0.write.credential.oneTimeToken?.hash ?? [] })::bytea[],
+                    \(new.map { Double($0.write.credential.oneTimeToken?.expiresAt ?? 0) })::float8[],
+                    \(new.map(\.write.credential.nameComesOnce))::bool[],
+                    \(new.map(\.origin.addressPrefix))::text[],
+                    \(sql: NewSession.arrays(of: new.map(\.session), from: new.map(\.origin)))) WITH ORDINALITY
+                    n (project, tenant, now, \(sql: columnNames), \(sql: credentialNames), issuer, unconfigured,
+                        token_hash, token_expires, name_comes_once, origin_prefix, \(sql: NewSession.arrayNames), number)
+            )
+            """
+    }
+
+    private static func columns(of accounts: [Account]) -> SQL {
+        """
+        \(accounts.map(\.id.rawValue))::text[], \(accounts.map(\.validSince))::int8[],
+        \(accounts.map(\.email?.canonical))::text[], \(accounts.map(\.email?.original))::text[],
+        \(accounts.map(\.emailVerified))::bool[], \(accounts.map(\.displayName))::text[],
+        \(accounts.map(\.photoURL))::text[], \(accounts.map(\.screenName))::text[], \(accounts.map(\.language))::text[],
+        \(accounts.map(\.timeZone))::text[], \(accounts.map(\.dateOfBirth))::text[], \(accounts.map(\.disabled))::bool[],
+        \(accounts.map(\.customAttributes))::text[], \(accounts.map(\.createdAt))::timestamptz[]
+        """
+    }
+
+    private static let columnNames: SQL = """
+        account, valid_since, email, email_original, email_verified, display_name, photo_url, screen_name, language,
+        time_zone, date_of_birth, disabled, custom_attributes, created_at
+        """
+
+    private static func credentialColumns(of new: [NewAccount]) -> SQL {
+        let identities = new.map(\.identity)
+        return """
+            \(identities.map(\.provider.rawValue))::text[], \(identities.map(\.subject))::text[],
+            \(identities.map(\.email?.canonical))::text[], \(identities.map(\.profile.displayName))::text[],
+            \(identities.map(\.profile.photoURL))::text[], \(identities.map(\.profile.screenName))::text[],
+            \(identities.map(\.relayFlag))::bool[], \(identities.map { $0.realUserStatus.map { Int32($0) } })::int4[],
+            \(new.map(\.tokens.access))::bytea[], \(new.map(\.tokens.refresh))::bytea[],
+            \(new.map(\.write.credential.tokens.clientID))::text[], \(new.map(\.profile))::bytea[]
+            """
+    }
+
+    private static let credentialNames: SQL = """
+        provider, subject, linked_email, linked_name, linked_photo, linked_screen_name, email_is_relay,
+        real_user_status, tokens, refresh_token, token_client, profile
+        """
+
+    /// Those that the limits admit, and whether their providers are enabled.
+    static let allowed: SQL = """
+        allowed AS MATERIALIZED (
+            SELECT n.*, coalesce(p.enabled, n.unconfigured) AS enabled
+            FROM asked n JOIN admitted USING (number)
+            LEFT JOIN provider_configurations p ON p.project = n.project AND p.tenant = n.tenant
+                AND p.provider = n.provider
+        )
+        """
+
+    /// Everything that the accounts of `target` consist of, and the end of what can be used once.
+    static func inserts(changes: [String]) -> SQL {
+        """
+        accounts AS (
+            INSERT INTO accounts (project, tenant, methods, \(sql: columnNames))
+            SELECT project, tenant, ARRAY[provider], \(sql: columnNames) FROM target
+        ), subjects AS (
+            INSERT INTO credential_subjects (project, tenant, provider, subject, account, issuer)
+            SELECT project, tenant, provider, subject, account, issuer FROM target
+            ORDER BY project, tenant, provider, subject
+        ), emails AS (
+            INSERT INTO account_emails (project, tenant, email_key, account)
+            SELECT project, tenant, email, account FROM target WHERE email IS NOT NULL ORDER BY project, tenant, email
+        ), credentials AS (
+            INSERT INTO linked_credentials (project, account, tenant, provider, subject, email, display_name, photo_url,
+                screen_name, email_is_relay, real_user_status, tokens, refresh_token, token_client, profile, linked_at,
+                updated_at)
+            SELECT project, account, tenant, \(sql: credentialNames), now, now FROM target
+        ), opened AS (
+            INSERT INTO sessions (project, account, session, tenant, secret_hash, auth_time, sign_in_provider, claims,
+                sign_in_attributes, second_factor, second_factor_identifier, created_at, last_used_at, user_agent,
+                address_prefix)
+            SELECT project, account, new_session, tenant, secret_hash, greatest(auth_time, valid_since), method, claims,
+                attributes, second_factor, second_factor_identifier, now, now, user_agent, address_prefix
+            FROM target WHERE new_session <> ''
+        ), activity AS (
+            INSERT INTO account_activity (project, account, last_sign_in_at, last_refresh_at)
+            SELECT project, account, now, now FROM target WHERE new_session <> ''
+        ), audit AS (
+            INSERT INTO audit_log (project, recorded_at, tenant, account, provider, resource, action, changes,
+                address_prefix, \(sql: AuditOrigin.arrayNames))
+            SELECT project, now, tenant, account, provider, nullif(new_session, ''),
+                \(AuditAction.accountCreated.rawValue), \(changes), origin_prefix, \(sql: AuditOrigin.arrayNames)
+            FROM target
+        ), used AS (
+            INSERT INTO used_id_tokens (project, token_hash, expires_at)
+            SELECT project, token_hash, to_timestamp(token_expires) FROM target WHERE token_hash <> ''
+            ORDER BY project, token_hash
+        )
+        """
+    }
+
+    /// Ends the keeping of names that a provider sends once; empty if none of the providers is such.
+    static func forgettingNames(_ new: [NewAccount]) -> [SQL] {
+        guard new.contains(where: \.write.credential.nameComesOnce) else { return [] }
+        return [
+            """
+            DELETE FROM kept_names k USING target t
+            WHERE t.name_comes_once AND k.project = t.project AND k.tenant = t.tenant AND k.provider = t.provider
+                AND k.subject = t.subject
+            """
+        ]
+    }
+}
