@@ -10,6 +10,7 @@ import http.server
 import json
 import os
 import pathlib
+import shutil
 import signal
 import subprocess
 import threading
@@ -307,7 +308,8 @@ def fake(sub, **claims):
 def browser():
     with playwright.sync_api.sync_playwright() as player:
         browser = player.chromium.launch(
-            executable_path="/usr/bin/chromium", args=["--headless=new", "--no-sandbox", "--disable-dev-shm-usage"],
+            executable_path=shutil.which("chromium-headless-shell") or shutil.which("chromium"),
+            args=["--headless=new", "--no-sandbox", "--disable-dev-shm-usage"],
         )
         yield browser
         browser.close()

@@ -12,6 +12,7 @@ are those of the origin of "own", else of "url".
 
 import json
 import pathlib
+import shutil
 import sys
 import urllib.request
 
@@ -236,7 +237,8 @@ def visit(browser, item, variant):
 
 with sync_playwright() as playwright:
     browser = playwright.chromium.launch(
-        executable_path="/usr/bin/chromium", args=["--no-sandbox", "--headless=new", "--disable-dev-shm-usage"]
+        executable_path=shutil.which("chromium-headless-shell") or shutil.which("chromium"),
+        args=["--no-sandbox", "--headless=new", "--disable-dev-shm-usage"],
     )
     for item in job["visits"]:
         for variant in item["variants"] or VARIANTS:

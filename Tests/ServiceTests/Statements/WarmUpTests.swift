@@ -1,3 +1,4 @@
+import Federation
 import Foundation
 import Linking
 import Logging
@@ -44,7 +45,7 @@ struct WarmUpTests {
         }
         try await stores.warmUp()
         let before = try await prepared()
-        #expect(before.map(\.count) == [3, 3, 3] && before.joined().allSatisfy { $0.hasSuffix("true") }, "\(before)")
+        #expect(before.map(\.count) == [4, 4, 4] && before.joined().allSatisfy { $0.hasSuffix("true") }, "\(before)")
 
         let project = try #require(ProjectID(rawValue: "some-project"))
         let key = SessionKey(project: project, account: AccountID("ada"), session: SessionID(random: .system))
@@ -62,6 +63,15 @@ struct WarmUpTests {
         let found = try await stores.accounts.find(key.account, session: key.session, in: scope)
         #expect(found == nil)
         _ = try await stores.accounts.candidates(for: ada, caller: (key.account, key.session), in: scope)
+        let signUp = SignInWrite(
+            scope: scope,
+            credential: FederatedCredential(identity: ada, tokens: ProviderTokens(), rawUserInfo: "{}", federatedID: "1"),
+            session: .none,
+            now: Date(),
+            allowsUnconfiguredProvider: false
+        )
+        let account = Account(id: key.account, validSince: 0, createdAt: Date())
+        #expect(try await stores.accounts.signUp(account, signUp) == .providerDisabled)
         #expect(try await prepared() == before)
         await database.close()
     }
