@@ -65,7 +65,12 @@ struct WarmUpTests {
         _ = try await stores.accounts.candidates(for: ada, caller: (key.account, key.session), in: scope)
         let signUp = SignInWrite(
             scope: scope,
-            credential: FederatedCredential(identity: ada, tokens: ProviderTokens(), rawUserInfo: "{}", federatedID: "1"),
+            credential: FederatedCredential(
+                identity: ada,
+                tokens: ProviderTokens(),
+                rawUserInfo: "{}",
+                federatedID: "1"
+            ),
             session: .none,
             now: Date(),
             allowsUnconfiguredProvider: false
