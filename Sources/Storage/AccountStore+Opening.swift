@@ -137,7 +137,8 @@ extension NewSession {
     /// Parts of a statement that insert the sessions of `target`, update their accounts' last sign-in, record it, and
     /// end what is too much.
     ///
-    /// A session never starts before its account's `valid_since`, whichever node's clock set that.
+    /// A session never starts before its account's `valid_since`, whichever node's clock set that. A statement that runs
+    /// again after its connection was lost finds its sessions and changes nothing.
     static func opening(now: Date) -> SQL {
         """
         opened AS (
@@ -147,6 +148,8 @@ extension NewSession {
             SELECT project, account, new_session, tenant, secret_hash, greatest(auth_time, valid_since), method, claims,
                 attributes, second_factor, second_factor_identifier, \(now), \(now), user_agent, address_prefix
             FROM target
+            ON CONFLICT (project, account, session) DO NOTHING
+            RETURNING session
         ), activity AS (
             INSERT INTO account_activity (project, account, last_sign_in_at, last_refresh_at)
             SELECT project, account, \(now), \(now) FROM target GROUP BY project, account ORDER BY project, account
@@ -157,7 +160,7 @@ extension NewSession {
                 \(sql: AuditOrigin.arrayNames))
             SELECT project, \(now), tenant, account, method, new_session, \(AuditAction.signedIn.rawValue),
                 address_prefix, \(sql: AuditOrigin.arrayNames)
-            FROM target
+            FROM target WHERE new_session IN (SELECT session FROM opened)
         ), \(sql: SessionStore.surplus(of: "SELECT DISTINCT project, account FROM target", now: now)),
         surplus_audit AS (
             INSERT INTO audit_log (project, recorded_at, tenant, account, resource, action, changes, address_prefix,

@@ -29,9 +29,9 @@ package struct AccountStore: Sendable {
         // In a batch, a request whose row is locked must not delay the others; alone, it waits.
         candidateReads = Batcher(
             isOn: batches,
-            asking: { try await Self.candidates($0, skipsLocked: batches, database) }
+            asking: { try await Self.candidates($0, skipsLocked: batches, database.repeating) }
         )
-        signUps = Batcher(isOn: batches, ask: { try await Self.signUp($0, database) })
+        signUps = Batcher(isOn: batches, asking: { try await Self.signUp(together: $0, database) })
         passkeyReads = Batcher(isOn: batches, asking: { try await Self.find($0, database) })
         let openings = { (kind: OneTimeCode.Kind?) -> Batcher<[UInt8], OpeningQuestion, OpeningAnswer> in
             Batcher(isOn: batches) { try await Self.open($0, spending: kind, skipsLocked: batches, database) }

@@ -83,6 +83,9 @@ package struct RateLimits: Sendable {
 
     package var isEmpty: Bool { buckets.isEmpty }
 
+    /// The number of buckets.
+    var count: Int { buckets.count }
+
     /// The first buckets: those that let the request pass.
     func prefix(_ count: Int) -> RateLimits { RateLimits(buckets: Array(buckets.prefix(count)), now: now) }
 
@@ -117,10 +120,11 @@ package struct RateLimits: Sendable {
     ///
     /// The last part is the table `admitted`: the numbers, starting at 1, of the requests whose buckets had room.
     ///
-    /// Buckets are taken in the order of their keys, a project's own before the shared ones, as ``taking`` does. Requests
-    /// that share a bucket are admitted together or not at all. A request takes from all its buckets at once, so
+    /// Requests that share a bucket are admitted together or not at all. A request takes from all its buckets at once, so
     /// one that is refused may have taken from another: list only buckets of the caller.
-    static func takingTogether(from requests: [RateLimits], now: Date) -> SQL {
+    ///
+    /// - Parameter condition: evaluated before a bucket is touched.
+    static func takingTogether(from requests: [RateLimits], where condition: SQL = "true", now: Date) -> SQL {
         let wanted = zip(1..., requests).flatMap { number, limits in limits.buckets.map { (Int64(number), $0) } }
         let until: SQL = "greatest(r.expires_at, \(now)) + (EXCLUDED.expires_at - \(now))"
         return """
@@ -128,10 +132,11 @@ package struct RateLimits: Sendable {
                 SELECT * FROM unnest(\(wanted.map(\.0))::int8[], \(wanted.map(\.1.project))::text[],
                     \(wanted.map(\.1.key))::bytea[], \(wanted.map(\.1.step))::float8[],
                     \(wanted.map { $0.1.latest.timeIntervalSince(now) })::float8[]) n (number, project, key, step, room)
+                WHERE \(sql: condition)
             ), taken AS (
                 INSERT INTO rate_limits AS r (project, key, expires_at)
                 SELECT project, key, \(now) + make_interval(secs => sum(step)) FROM wanted
-                GROUP BY project, key HAVING sum(step) <= min(room) ORDER BY project DESC, key
+                GROUP BY project, key HAVING sum(step) <= min(room) ORDER BY project, key
                 ON CONFLICT (project, key) DO UPDATE SET expires_at = \(sql: until)
                     WHERE \(sql: until) <= \(now) + make_interval(secs => (
                         SELECT min(w.room) FROM wanted w WHERE w.project = r.project AND w.key = r.key

@@ -45,7 +45,7 @@ extension Stores {
             for _ in 1...6 {
                 _ = try await SessionStore.ask([refresh], skipsLocked: batches, transaction)
                 _ = try await AccountStore.candidates([signIn], skipsLocked: batches, transaction)
-                _ = try await AccountStore.signUp([new], transaction)
+                _ = try await AccountStore.signUp(together: [new], transaction)
                 _ = try await AccountStore.find([lookup], transaction)
             }
         }

@@ -177,11 +177,15 @@ private enum CandidateParts {
         )
         """
 
-    /// The sign-ins that open a session here; the others are left to ``AccountStore/signIn(to:_:)``.
+    /// The sign-ins that open a session here, or did so when this statement ran before; the others are left to
+    /// ``AccountStore/signIn(to:_:)``.
     static let target: SQL = """
         target AS MATERIALIZED (
-            SELECT * FROM chosen
-            WHERE token_hash = '' OR (project, token_hash) IN (SELECT project, token_hash FROM used)
+            SELECT * FROM chosen c
+            WHERE token_hash = '' OR (project, token_hash) IN (SELECT project, token_hash FROM used) OR (
+                SELECT true FROM sessions s
+                WHERE s.project = c.project AND s.account = c.account AND s.session = c.new_session
+            )
         )
         """
 

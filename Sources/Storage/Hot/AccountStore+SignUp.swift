@@ -11,21 +11,22 @@ import struct Foundation.Date
 extension AccountStore {
     /// Creates an account for the identity (S3, S4, D2), in one statement shared with other simultaneous first sign-ins.
     ///
-    /// A claim that another account took in the meantime fails the whole statement; the others of a batch are then asked
-    /// again.
+    /// A claim that another account takes at the same moment fails the statement. A sign-up that fails together with
+    /// others, waits for a row or takes from several buckets runs alone, so that nobody else's waits or fails with it.
     ///
     /// - Throws: ``RateLimitReached``.
     package func signUp(_ account: Account, _ write: SignInWrite) async throws -> WriteOutcome {
         let signUp = try NewAccount(account, write, keyRing)
         do {
-            if write.redeems == nil, write.notice == nil {
-                let outcome = try await signUps.answer(to: signUp, for: signUp.claim)
-                if let outcome { return outcome }
-            }
-            // Together with others of the same address it exceeded the limit; alone it may still fit.
-            if let outcome = try await Self.signUp([signUp], and: try more(write, account.id), database).first ?? nil {
+            if signUp.mayShare, let outcome = try await signUps.answer(to: signUp, for: signUp.claim) {
                 return outcome
             }
+        } catch let error as PostgresError where error.constraint != nil || error.sqlState == "55P03" {
+            // It wrote nothing.
+        }
+        do {
+            let outcome = try await Self.signUp([signUp], and: try more(write, account.id), database).first ?? nil
+            if let outcome { return outcome }
         } catch let error as PostgresError {
             return try WriteOutcome(error)
         }
@@ -33,42 +34,74 @@ extension AccountStore {
         return .stale
     }
 
+    /// Creates accounts that share a statement.
+    ///
+    /// - Returns: for each, nil if its limits had no room together with others of the same address.
+    static func signUp(
+        together new: [NewAccount],
+        _ database: some PostgresExecutor
+    ) async throws -> [Result<WriteOutcome?, any Error>] {
+        let limits = RateLimits.takingTogether(
+            from: new.map(\.write.limits),
+            where: NewAccount.isImpatient,
+            now: new.map(\.write.now).max() ?? Date()
+        )
+        let more = NewAccount.More(limits: limits, isAsked: NewAccount.isImpatient)
+        let outcomes = try await signUp(new, and: more, database)
+        return outcomes.enumerated().map { index, outcome in
+            guard outcome == nil, new.count == 1 else { return .success(outcome) }
+            return Result { try new[index].write.limits.check(passed: 0) }.map { nil }
+        }
+    }
+
     /// Creates several accounts with one statement.
     ///
-    /// Claims are taken in the order of their keys, so two nodes never deadlock.
-    ///
-    /// - Parameter more: what only one of them writes.
+    /// - Parameter more: what the statement says besides.
     /// - Returns: for each, nil if its limits had no room.
-    static func signUp(
+    private static func signUp(
         _ new: [NewAccount],
-        and more: NewAccount.More = NewAccount.More(),
+        and more: NewAccount.More,
         _ database: some PostgresExecutor
     ) async throws -> [WriteOutcome?] {
-        let now = new.map(\.write.now).max() ?? Date()
         let rows = try await database.query(
             """
-            WITH \(sql: RateLimits.takingTogether(from: new.map(\.write.limits), now: now)), \(sql: more.before)
-            \(sql: NewAccount.asked(new)), \(sql: NewAccount.allowed),
-            target AS MATERIALIZED (SELECT * FROM allowed WHERE enabled AND \(sql: more.condition)),
-            \(sql: NewAccount.inserts(changes: more.changes)) \(sql: SQL.further(NewAccount.forgettingNames(new) + more.parts))
-            SELECT n.number, n.enabled, t.valid_since FROM allowed n LEFT JOIN target t USING (number)
+            WITH \(sql: more.limits), \(sql: more.before)
+            \(sql: NewAccount.asked(new, where: more.isAsked)), \(sql: NewAccount.allowed),
+            target AS MATERIALIZED (
+                SELECT * FROM allowed WHERE enabled AND NOT is_used AND NOT is_taken AND \(sql: more.condition)
+            ),
+            \(sql: NewAccount.inserts(changes: more.changes))
+            \(sql: SQL.further(NewAccount.forgettingNames(new) + more.parts))
+            SELECT n.number, n.enabled, n.is_used, t.valid_since FROM allowed n LEFT JOIN target t USING (number)
             """
         ) { row in
             (
                 index: Int(try row.next(Int64.self)) - 1, isEnabled: try row.next(Bool.self),
-                validSince: try row.next(Int64?.self)
+                isUsed: try row.next(Bool.self), validSince: try row.next(Int64?.self)
             )
         }
         var outcomes = [WriteOutcome?](repeating: nil, count: new.count)
         for row in rows where outcomes.indices.contains(row.index) {
             outcomes[row.index] =
-                row.isEnabled ? row.validSince.map { .applied(validSince: $0) } ?? .stale : .providerDisabled
+                if !row.isEnabled {
+                    .providerDisabled
+                } else if row.isUsed {
+                    .duplicateToken
+                } else {
+                    row.validSince.map { .applied(validSince: $0) } ?? .stale
+                }
         }
         return outcomes
     }
 
     private func more(_ write: SignInWrite, _ account: AccountID) throws -> NewAccount.More {
-        var more = NewAccount.More()
+        var more = NewAccount.More(
+            limits: """
+                \(sql: write.limits.taking), admitted AS MATERIALIZED (
+                    SELECT 1::int8 AS number FROM limits WHERE \(sql: write.limits.havePassed)
+                )
+                """
+        )
         if let handle = write.redeems {
             more.before = "pending AS MATERIALIZED (\(sql: lockPending(handle, write))),"
             more.condition = isRedeemable(handle, by: account, write)
@@ -88,8 +121,11 @@ struct NewAccount: Sendable {
         var value: String
     }
 
-    /// What a sign-up writes that shares its statement with no other.
+    /// What the statement says besides: its limits, and what a sign-up writes that shares it with no other.
     struct More: Sendable {
+        /// Parts that take from buckets, the last of which is `admitted`.
+        var limits: SQL
+        var isAsked: SQL = "true"
         var before: SQL = ""
         var condition: SQL = "true"
         /// Of the audit entry.
@@ -109,6 +145,14 @@ struct NewAccount: Sendable {
         (tokens, profile) = try keyRing.seal(write, account: account.id)
     }
 
+    /// Whether another sign-up may be in its statement.
+    ///
+    /// One that takes from several buckets takes from the next only if the one before had room.
+    var mayShare: Bool { write.redeems == nil && write.notice == nil && write.limits.count <= 1 }
+
+    /// A condition that makes the statement wait for no row longer than a moment: then each of its sign-ups is asked alone.
+    static let isImpatient: SQL = "set_config('lock_timeout', '100ms', true) <> ''"
+
     var claim: Claim {
         let identity = write.credential.identity
         return Claim(
@@ -124,7 +168,7 @@ struct NewAccount: Sendable {
     }
 
     /// The accounts, numbered.
-    static func asked(_ new: [NewAccount]) -> SQL {
+    static func asked(_ new: [NewAccount], where condition: SQL) -> SQL {
         let identities = new.map(\.identity)
         return """
             asked AS MATERIALIZED (
@@ -139,6 +183,7 @@ struct NewAccount: Sendable {
                     \(sql: NewSession.arrays(of: new.map(\.session), from: new.map(\.origin)))) WITH ORDINALITY
                     n (project, tenant, now, \(sql: columnNames), \(sql: credentialNames), issuer, unconfigured,
                         token_hash, token_expires, name_comes_once, origin_prefix, \(sql: NewSession.arrayNames), number)
+                WHERE \(sql: condition)
             )
             """
     }
@@ -176,10 +221,23 @@ struct NewAccount: Sendable {
         real_user_status, tokens, refresh_token, token_client, profile
         """
 
-    /// Those that the limits admit, and whether their providers are enabled.
+    /// Those that the limits admit, whether their providers are enabled, and whether their tokens were used or their
+    /// claims taken before: such a one fails nobody's statement (threats.md, T-E12).
+    ///
+    /// With `EXISTS` instead, the generic plan would hash these tables.
     static let allowed: SQL = """
         allowed AS MATERIALIZED (
-            SELECT n.*, coalesce(p.enabled, n.unconfigured) AS enabled
+            SELECT n.*, coalesce(p.enabled, n.unconfigured) AS enabled,
+                (
+                    SELECT true FROM used_id_tokens u WHERE u.project = n.project AND u.token_hash = n.token_hash
+                ) IS TRUE AS is_used,
+                (
+                    SELECT true FROM credential_subjects c WHERE c.project = n.project AND c.tenant = n.tenant
+                        AND c.provider = n.provider AND c.subject = n.subject
+                ) IS TRUE OR (
+                    SELECT true FROM account_emails e WHERE e.project = n.project AND e.tenant = n.tenant
+                        AND e.email_key = n.email
+                ) IS TRUE AS is_taken
             FROM asked n JOIN admitted USING (number)
             LEFT JOIN provider_configurations p ON p.project = n.project AND p.tenant = n.tenant
                 AND p.provider = n.provider
@@ -187,6 +245,8 @@ struct NewAccount: Sendable {
         """
 
     /// Everything that the accounts of `target` consist of, and the end of what can be used once.
+    ///
+    /// Claims are taken in the order of their keys, so that two nodes do not wait for each other.
     static func inserts(changes: [String]) -> SQL {
         """
         accounts AS (

@@ -1,7 +1,11 @@
 import Development
+import Federation
+import Foundation
+import Linking
 import Postgres
 import Projects
 import Secrets
+import Sessions
 import Storage
 import StrictJSON
 import TestKit
@@ -219,6 +223,55 @@ struct SignInBatchTests {
                 )
                 #expect(try await Self.sessions(world)[id] == before + (isGood ? 1 : 0))
             }
+        }
+    }
+
+    @Test("a statement that runs again, as its connection was lost, signs in once", arguments: [true, false])
+    func runsAgain(isOneTime: Bool) async throws {
+        try await LinkingWorld.run { world in
+            let (user, id) = try await Self.people(1, world)[0]
+            let (stores, scope) = (world.service.stores, Scope(project: world.service.project.id))
+            let issuer = try await stores.database.query(
+                "SELECT issuer FROM credential_subjects WHERE account = \(id)"
+            ) { try $0.next(String.self) }
+            let identity = FederatedIdentity(provider: LinkingWorld.acmeID, subject: user.subject, issuer: issuer[0])
+            var credential = FederatedCredential(
+                identity: identity,
+                tokens: ProviderTokens(),
+                rawUserInfo: "{}",
+                federatedID: user.subject
+            )
+            if isOneTime {
+                let token = Data(#"{"hash": [1], "expiresAt": 4000000000}"#.utf8)
+                credential.oneTimeToken = try JSONDecoder().decode(FederatedCredential.OneTimeToken.self, from: token)
+            }
+            let account = try #require(try await stores.accounts.find(AccountID(id), session: nil, in: scope)?.account)
+            func signIn() -> () async throws -> Bool {
+                let session = NewSession(
+                    id: SessionID(random: .system),
+                    secretHash: [1],
+                    evidence: Evidence(newAccount: account, at: 0),
+                    signInProvider: LinkingWorld.acmeID
+                )
+                let write = SignInWrite(
+                    scope: scope,
+                    credential: credential,
+                    session: .open(session),
+                    now: Date(),
+                    allowsUnconfiguredProvider: false
+                )
+                return { try await stores.accounts.candidates(for: identity, opening: write, in: scope).isOpened }
+            }
+            let before = try #require(try await Self.sessions(world)[id])
+            let first = signIn()
+            #expect(try await [first(), first(), first()] == [true, true, true])
+            #expect(try await Self.sessions(world)[id] == before + 1)
+            let second = signIn()
+            #expect(try await second() == !isOneTime)
+            let entries = try await stores.database.query(
+                "SELECT count(*) FROM audit_log WHERE account = \(id) AND action = 'SIGNED_IN'"
+            ) { try $0.next(Int64.self) }
+            #expect(entries == [isOneTime ? 1 : 2])
         }
     }
 }
