@@ -151,7 +151,7 @@ struct NewAccount: Sendable {
     var mayShare: Bool { write.redeems == nil && write.notice == nil && write.limits.count <= 1 }
 
     /// A condition that makes the statement wait for no row longer than a moment: then each of its sign-ups is asked alone.
-    static let isImpatient: SQL = "set_config('lock_timeout', '100ms', true) <> ''"
+    static let isImpatient: SQL = "(SELECT set_config('lock_timeout', '100ms', true)) <> ''"
 
     var claim: Claim {
         let identity = write.credential.identity

@@ -149,7 +149,9 @@ struct SignUpBatchTests {
             let world = try await LinkingWorld(service)
             #expect(try await service.signUp("first@example.com", from: "192.0.2.1").status == 200)
             // Of a hundred in an hour, two are left.
-            try await service.stores.database.execute("UPDATE rate_limits SET expires_at = expires_at + interval '3492 s'")
+            try await service.stores.database.execute(
+                "UPDATE rate_limits SET expires_at = expires_at + interval '3492 s'"
+            )
             let places = ["192.0.2.1", "192.0.2.1", "192.0.2.1", "198.51.100.1"]
             let signIns = try zip(Self.people(4, world), places).map { try Self.signIn($0, from: $1, world) }
             let replies = try await Self.together(world, signIns)
