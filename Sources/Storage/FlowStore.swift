@@ -46,7 +46,6 @@ package struct FlowStore: Sendable {
     /// - Parameters:
     ///   - sessionID: the secret that proves that the same client finishes; only its hash is stored.
     ///   - browser: the secret by which the handler page recognizes the browser; only its hash is stored.
-    ///   - limits: at most one bucket.
     /// - Throws: ``RateLimitReached``.
     package func insert(
         _ flow: AuthorizationFlow,
@@ -61,6 +60,12 @@ package struct FlowStore: Sendable {
         lifetime: TimeInterval
     ) async throws {
         let stateHash = SecureHash.sha256(state.reveal())
+        var limits = limits
+        if limits.count > 1 {
+            // One after another, so that the project's own refuses before the shared one counts.
+            try await RateLimitStore(database: database).take(limits)
+            limits = .none
+        }
         let new = NewFlow(
             scope: scope,
             stateHash: stateHash,

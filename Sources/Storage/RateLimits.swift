@@ -120,8 +120,8 @@ package struct RateLimits: Sendable {
     ///
     /// The last part is the table `admitted`: the numbers, starting at 1, of the requests whose buckets had room.
     ///
-    /// Requests that share a bucket are admitted together or not at all. A request takes from all its buckets at once, so
-    /// one that is refused may have taken from another: list only buckets of the caller.
+    /// Requests that share a bucket are admitted together or not at all. A request with several buckets would take from all
+    /// of them even if one refused it, so each has at most one (``count``).
     ///
     /// - Parameter condition: evaluated before a bucket is touched.
     static func takingTogether(from requests: [RateLimits], where condition: SQL = "true", now: Date) -> SQL {
@@ -136,7 +136,7 @@ package struct RateLimits: Sendable {
             ), taken AS (
                 INSERT INTO rate_limits AS r (project, key, expires_at)
                 SELECT project, key, \(now) + make_interval(secs => sum(step)) FROM wanted
-                GROUP BY project, key HAVING sum(step) <= min(room) ORDER BY project, key
+                GROUP BY project, key HAVING sum(step) <= min(room) ORDER BY project DESC, key
                 ON CONFLICT (project, key) DO UPDATE SET expires_at = \(sql: until)
                     WHERE \(sql: until) <= \(now) + make_interval(secs => (
                         SELECT min(w.room) FROM wanted w WHERE w.project = r.project AND w.key = r.key

@@ -63,7 +63,9 @@ package enum WriteOutcome: Sendable, Hashable {
     init(_ error: PostgresError) throws(PostgresError) {
         switch error.constraint {
         case "used_id_tokens_pkey": self = .duplicateToken
-        case "account_emails_pkey", "credential_subjects_pkey", "linked_credentials_pkey", "accounts_pkey":
+        case "account_emails_pkey", "credential_subjects_pkey", "linked_credentials_pkey", "accounts_pkey",
+            // Opened by a statement that ran before its connection was lost, for an account that has changed since.
+            "sessions_pkey":
             self = .stale
         default: throw error
         }

@@ -43,7 +43,7 @@ extension AccountStore {
         opening write: SignInWrite? = nil,
         in scope: Scope
     ) async throws -> SignInCandidates {
-        var question = CandidatesQuestion(
+        let question = CandidatesQuestion(
             scope: scope,
             identity: identity,
             account: caller?.account,
@@ -53,9 +53,9 @@ extension AccountStore {
         do {
             return try await candidateReads.answer(to: question, for: question.opening?.token?.hash)
         } catch let error as PostgresError where question.opening != nil && error.constraint != nil {
-            // Another node used the token at the same time; the separate write reports that.
-            question.opening = nil
-            return try await candidateReads.answer(to: question, for: nil)
+            // The token was used at the same time, by another node or by this statement before its connection was lost.
+            // Now it can be seen which.
+            return try await candidateReads.answer(to: question, for: question.opening?.token?.hash)
         }
     }
 
@@ -177,14 +177,20 @@ private enum CandidateParts {
         )
         """
 
-    /// The sign-ins that open a session here, or did so when this statement ran before; the others are left to
-    /// ``AccountStore/signIn(to:_:)``.
+    /// The sign-ins that open a session here; the others are left to ``AccountStore/signIn(to:_:)``.
+    ///
+    /// A statement that runs again finds the session that it opened before, which must not have ended since.
     static let target: SQL = """
         target AS MATERIALIZED (
-            SELECT * FROM chosen c
-            WHERE token_hash = '' OR (project, token_hash) IN (SELECT project, token_hash FROM used) OR (
-                SELECT true FROM sessions s
-                WHERE s.project = c.project AND s.account = c.account AND s.session = c.new_session
+            SELECT * FROM (
+                SELECT *, (
+                    SELECT s.revoked_at IS NULL AND s.auth_time >= c.valid_since FROM sessions s
+                    WHERE s.project = c.project AND s.account = c.account AND s.session = c.new_session
+                ) AS is_open
+                FROM chosen c
+            ) c
+            WHERE coalesce(
+                is_open, token_hash = '' OR (project, token_hash) IN (SELECT project, token_hash FROM used)
             )
         )
         """

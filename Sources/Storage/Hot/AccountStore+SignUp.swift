@@ -150,7 +150,7 @@ struct NewAccount: Sendable {
     /// One that takes from several buckets takes from the next only if the one before had room.
     var mayShare: Bool { write.redeems == nil && write.notice == nil && write.limits.count <= 1 }
 
-    /// A condition that makes the statement wait for no row longer than a moment: then each of its sign-ups is asked alone.
+    /// A condition that makes the statement wait for no row longer than a moment; then each of its sign-ups is asked alone.
     static let isImpatient: SQL = "(SELECT set_config('lock_timeout', '100ms', true)) <> ''"
 
     var claim: Claim {

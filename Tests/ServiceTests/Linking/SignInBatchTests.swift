@@ -226,7 +226,10 @@ struct SignInBatchTests {
         }
     }
 
-    @Test("a statement that runs again, as its connection was lost, signs in once", arguments: [true, false])
+    @Test(
+        "T-A10: a statement that runs again, as its connection was lost, signs in once, unless that was ended since",
+        arguments: [true, false]
+    )
     func runsAgain(isOneTime: Bool) async throws {
         try await LinkingWorld.run { world in
             let (user, id) = try await Self.people(1, world)[0]
@@ -272,6 +275,19 @@ struct SignInBatchTests {
                 "SELECT count(*) FROM audit_log WHERE account = \(id) AND action = 'SIGNED_IN'"
             ) { try $0.next(Int64.self) }
             #expect(entries == [isOneTime ? 1 : 2])
+            // What ended the session between two runs counts.
+            for (end, undo): (SQL, SQL) in [
+                (
+                    "UPDATE accounts SET valid_since = valid_since + 1",
+                    "UPDATE accounts SET valid_since = valid_since - 1"
+                ),
+                ("UPDATE sessions SET revoked_at = now()", "UPDATE sessions SET revoked_at = NULL"),
+            ] {
+                try await stores.database.execute("\(sql: end) WHERE account = \(id)")
+                #expect(try await first() == false)
+                try await stores.database.execute("\(sql: undo) WHERE account = \(id)")
+                #expect(try await first())
+            }
         }
     }
 }

@@ -26,12 +26,7 @@ struct SignUpBatchTests {
             try await transaction.execute("LOCK TABLE rate_limits IN ACCESS EXCLUSIVE MODE")
             let holder = try await transaction.query("SELECT pg_backend_pid()") { try $0.next(Int32.self) }.first
             let first = Task { try await world.acme(head) }
-            try await waitUntil {
-                let blocked = try await TestDatabase.current.client.query(
-                    "SELECT count(*) FROM pg_stat_activity WHERE \(holder ?? 0) = ANY (pg_blocking_pids(pid))"
-                ) { try $0.next(Int64.self) }
-                return blocked == [1]
-            }
+            try await untilBlocked(by: holder)
             let others = signIns.map { signIn in Task { try await signIn() } }
             try await waitUntil {
                 world.service.stores.batchCounts.contains {
@@ -45,6 +40,16 @@ struct SignUpBatchTests {
         var replies: [Reply] = []
         for task in others { replies.append(try await task.value) }
         return replies
+    }
+
+    /// Until one connection waits for another.
+    private static func untilBlocked(by holder: Int32?) async throws {
+        try await waitUntil {
+            let blocked = try await TestDatabase.current.client.query(
+                "SELECT count(*) FROM pg_stat_activity WHERE \(holder ?? 0) = ANY (pg_blocking_pids(pid))"
+            ) { try $0.next(Int64.self) }
+            return blocked == [1]
+        }
     }
 
     private static func people(_ count: Int, _ world: LinkingWorld) -> [TestUser] {
@@ -235,7 +240,9 @@ struct SignUpBatchTests {
                     """
                 )
                 let head = world.person("head", email: "head@example.com")
+                let holder = try await transaction.query("SELECT pg_backend_pid()") { try $0.next(Int32.self) }.first
                 let waiting = Task { try await world.acme(head) }
+                try await Self.untilBlocked(by: holder)
                 for person in Self.people(4, world) { try await world.acme(person).expectSignedIn(new: true) }
                 try await transaction.execute("DELETE FROM account_emails WHERE account = 'nobody'")
                 return waiting
