@@ -199,6 +199,14 @@ struct RequestLimitTests {
                     )
                     #expect((reply.status == 200) == isAdmitted, "\(reply)")
                 }
+                // What the project's own number refused does not count for all projects.
+                let shared = try await TestDatabase.current.client.query(
+                    """
+                    SELECT round(extract(epoch FROM expires_at - \(second.clock.now())) / 1.8)::int8 FROM rate_limits
+                    WHERE project = '' AND key = \(SecureHash.sha256("15:flowsPerAddress11:198.18.30.1"))
+                    """
+                ) { try $0.next(Int64.self) }
+                #expect(shared == [3])
             }
         }
     }
