@@ -137,43 +137,42 @@ extension NewSession {
     /// Parts of a statement that insert the sessions of `target`, update their accounts' last sign-in, record it, and
     /// end what is too much.
     ///
-    /// A session never starts before its account's `valid_since`, whichever node's clock set that. A statement that runs
-    /// again after its connection was lost finds its sessions, and opens, records and ends nothing more.
-    static func opening(now: Date) -> SQL {
-        let newOwners: SQL =
-            "SELECT DISTINCT project, account FROM target WHERE new_session IN (SELECT session FROM opened)"
-        return """
-            opened AS (
-                INSERT INTO sessions (project, account, session, tenant, secret_hash, auth_time, sign_in_provider,
-                    claims, sign_in_attributes, second_factor, second_factor_identifier, created_at, last_used_at,
-                    user_agent, address_prefix)
-                SELECT project, account, new_session, tenant, secret_hash, greatest(auth_time, valid_since), method, claims,
-                    attributes, second_factor, second_factor_identifier, \(now), \(now), user_agent, address_prefix
-                FROM target
-                ON CONFLICT (project, account, session) DO NOTHING
-                RETURNING session
-            ), activity AS (
-                INSERT INTO account_activity (project, account, last_sign_in_at, last_refresh_at)
-                SELECT project, account, \(now), \(now) FROM target GROUP BY project, account ORDER BY project, account
-                ON CONFLICT (project, account) DO UPDATE
-                    SET last_sign_in_at = EXCLUDED.last_sign_in_at, last_refresh_at = EXCLUDED.last_refresh_at
-            ), audit AS (
-                INSERT INTO audit_log (project, recorded_at, tenant, account, provider, resource, action, address_prefix,
-                    \(sql: AuditOrigin.arrayNames))
-                SELECT project, \(now), tenant, account, method, new_session, \(AuditAction.signedIn.rawValue),
-                    address_prefix, \(sql: AuditOrigin.arrayNames)
-                FROM target WHERE new_session IN (SELECT session FROM opened)
-            ), \(sql: SessionStore.surplus(of: newOwners, now: now)),
-            surplus_audit AS (
-                INSERT INTO audit_log (project, recorded_at, tenant, account, resource, action, changes, address_prefix,
-                    \(sql: AuditOrigin.arrayNames))
-                SELECT o.project, \(now), t.tenant, o.account, o.session, \(AuditAction.sessionRevoked.rawValue),
-                    \([SessionStore.surplusReason]), t.address_prefix, \(sql: AuditOrigin.arrayNames)
-                FROM surplus o
-                CROSS JOIN LATERAL (
-                    SELECT * FROM target WHERE project = o.project AND account = o.account ORDER BY number LIMIT 1
-                ) t
-            )
-            """
+    /// A session never starts before its account's `valid_since`, whichever node's clock set that.
+    ///
+    /// - Parameter isNew: a condition for sessions of `target` that an earlier run of the statement has not opened.
+    static func opening(now: Date, where isNew: SQL = "true") -> SQL {
+        """
+        opened AS (
+            INSERT INTO sessions (project, account, session, tenant, secret_hash, auth_time, sign_in_provider,
+                claims, sign_in_attributes, second_factor, second_factor_identifier, created_at, last_used_at,
+                user_agent, address_prefix)
+            SELECT project, account, new_session, tenant, secret_hash, greatest(auth_time, valid_since), method, claims,
+                attributes, second_factor, second_factor_identifier, \(now), \(now), user_agent, address_prefix
+            FROM target
+            ON CONFLICT (project, account, session) DO NOTHING
+            RETURNING session
+        ), activity AS (
+            INSERT INTO account_activity (project, account, last_sign_in_at, last_refresh_at)
+            SELECT project, account, \(now), \(now) FROM target GROUP BY project, account ORDER BY project, account
+            ON CONFLICT (project, account) DO UPDATE
+                SET last_sign_in_at = EXCLUDED.last_sign_in_at, last_refresh_at = EXCLUDED.last_refresh_at
+        ), audit AS (
+            INSERT INTO audit_log (project, recorded_at, tenant, account, provider, resource, action, address_prefix,
+                \(sql: AuditOrigin.arrayNames))
+            SELECT project, \(now), tenant, account, method, new_session, \(AuditAction.signedIn.rawValue),
+                address_prefix, \(sql: AuditOrigin.arrayNames)
+            FROM target WHERE new_session IN (SELECT session FROM opened)
+        ), \(sql: SessionStore.surplus(of: "SELECT DISTINCT project, account FROM target WHERE \(sql: isNew)", now: now)),
+        surplus_audit AS (
+            INSERT INTO audit_log (project, recorded_at, tenant, account, resource, action, changes, address_prefix,
+                \(sql: AuditOrigin.arrayNames))
+            SELECT o.project, \(now), t.tenant, o.account, o.session, \(AuditAction.sessionRevoked.rawValue),
+                \([SessionStore.surplusReason]), t.address_prefix, \(sql: AuditOrigin.arrayNames)
+            FROM surplus o
+            CROSS JOIN LATERAL (
+                SELECT * FROM target WHERE project = o.project AND account = o.account ORDER BY number LIMIT 1
+            ) t
+        )
+        """
     }
 }

@@ -1,4 +1,3 @@
-import Federation
 import Foundation
 import Linking
 import Postgres
@@ -23,29 +22,13 @@ extension Stores {
             scope: scope,
             identity: FederatedIdentity(provider: .password, subject: "", issuer: "")
         )
-        let new = try NewAccount(
-            Account(id: session.account, validSince: 0, createdAt: longAgo),
-            SignInWrite(
-                scope: scope,
-                credential: FederatedCredential(
-                    identity: signIn.identity,
-                    tokens: ProviderTokens(),
-                    rawUserInfo: "",
-                    federatedID: ""
-                ),
-                session: .none,
-                now: longAgo,
-                allowsUnconfiguredProvider: false
-            ),
-            accounts.keyRing
-        )
         let lookup = AccountQuestion(scope: scope, account: session.account, session: session.session)
         try await database.onEachConnection { [batches] transaction in
             // PostgreSQL may keep a plan from the sixth execution on (PREPARE, Notes).
             for _ in 1...6 {
                 _ = try await SessionStore.ask([refresh], skipsLocked: batches, transaction)
                 _ = try await AccountStore.candidates([signIn], skipsLocked: batches, transaction)
-                _ = try await AccountStore.signUp(together: [new], transaction)
+                _ = try await AccountStore.signUp(together: [], transaction)
                 _ = try await AccountStore.find([lookup], transaction)
             }
         }

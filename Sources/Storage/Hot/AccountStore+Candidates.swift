@@ -69,7 +69,7 @@ extension AccountStore {
             WITH \(sql: CandidateParts.asked(questions)), \(sql: CandidateParts.owner), \(sql: CandidateParts.holder),
             \(sql: CandidateParts.meant), \(sql: CandidateParts.found),
             \(sql: CandidateParts.chosen(skipsLocked: skipsLocked)), \(sql: CandidateParts.used),
-            \(sql: CandidateParts.target), \(sql: NewSession.opening(now: now))
+            \(sql: CandidateParts.target), \(sql: NewSession.opening(now: now, where: "is_open IS NULL"))
             \(sql: CandidateParts.rows)
             """
         return try await database.query(
