@@ -148,9 +148,7 @@ extension NewSession {
                 user_agent, address_prefix)
             SELECT project, account, new_session, tenant, secret_hash, greatest(auth_time, valid_since), method, claims,
                 attributes, second_factor, second_factor_identifier, \(now), \(now), user_agent, address_prefix
-            FROM target
-            ON CONFLICT (project, account, session) DO NOTHING
-            RETURNING session
+            FROM target WHERE \(sql: isNew)
         ), activity AS (
             INSERT INTO account_activity (project, account, last_sign_in_at, last_refresh_at)
             SELECT project, account, \(now), \(now) FROM target GROUP BY project, account ORDER BY project, account
@@ -161,7 +159,7 @@ extension NewSession {
                 \(sql: AuditOrigin.arrayNames))
             SELECT project, \(now), tenant, account, method, new_session, \(AuditAction.signedIn.rawValue),
                 address_prefix, \(sql: AuditOrigin.arrayNames)
-            FROM target WHERE new_session IN (SELECT session FROM opened)
+            FROM target WHERE \(sql: isNew)
         ), \(sql: SessionStore.surplus(of: "SELECT DISTINCT project, account FROM target WHERE \(sql: isNew)", now: now)),
         surplus_audit AS (
             INSERT INTO audit_log (project, recorded_at, tenant, account, resource, action, changes, address_prefix,
