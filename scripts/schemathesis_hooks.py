@@ -192,7 +192,7 @@ def before_call(context, case, kwargs):
     # A colon begins a custom method, encoded or not: a path with another one is no operation's, and answered as such.
     for name, value in (case.path_parameters or {}).items():
         if isinstance(value, str):
-            case.path_parameters[name] = value.replace(":", "-")
+            case.path_parameters[name] = value.replace(":", "-").replace("%3A", "-")
     if isinstance(case.body, dict):
         fill(case.body, number >> 8)
     if number % 8:
