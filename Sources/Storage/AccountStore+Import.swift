@@ -23,10 +23,10 @@ extension AccountStore {
     /// some, each half is tried separately, down to single accounts. If two accounts have the same claim, the first
     /// gets it.
     ///
-    /// - Parameter replaces: deletes an existing account with the same ID first, with its sessions and codes; otherwise
-    ///   the new one
-    ///   is refused.
-    /// - Parameter dryRun: rolls everything back.
+    /// - Parameters:
+    ///   - replaces: deletes an existing account with the same ID first, with its sessions and codes; otherwise the new
+    ///     one is refused.
+    ///   - dryRun: rolls everything back.
     /// - Returns: for each account that was not written, by index, the claims that other accounts hold.
     package func importAccounts(
         _ accounts: [ImportedAccount],
