@@ -148,6 +148,8 @@ def main():
     parser.add_argument("--seconds", type=int, default=5, help="of each lookup; 0 leaves it out")
     parser.add_argument("--program", default=".build/release/identity")
     options = parser.parse_args()
+    if len(options.accounts) != 2:
+        parser.error("--accounts takes two numbers: 10000,1000000")
     url = os.environ["DATABASE_URL"]
     server = bench.PostgreSQL(url)
     sites = []
