@@ -132,7 +132,7 @@ class Service:
         return done.stdout
 
     def start(self):
-        port = 20_000 + secrets.randbelow(20_000)
+        port = 20_000 + secrets.randbelow(12_000)  # below those that the kernel gives to clients
         self.environment["IDENTITY_HTTP_BIND"] = f"127.0.0.1:{port}"
         began = time.monotonic()
         self.process = subprocess.Popen([self.program, "serve"], env=self.environment)
