@@ -73,7 +73,7 @@ STATES = [
 
 
 def free_port():
-    return 20_000 + secrets.randbelow(20_000)
+    return 20_000 + secrets.randbelow(12_000)  # below those that the kernel gives to clients
 
 
 class Development:
