@@ -51,25 +51,25 @@ let package = Package(
     platforms: [.macOS(.v15)],
     products: [.executable(name: "identity", targets: ["identity"])],
     dependencies: [
-        .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
-        .package(url: "https://github.com/vapor/jwt-kit", from: "5.7.1"),
-        .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
-        .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
-        .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
-        .package(url: "https://github.com/apple/swift-certificates", from: "1.21.1"),
-        .package(url: "https://github.com/apple/swift-asn1", from: "1.7.4"),
+        .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.26.0"),
+        .package(url: "https://github.com/vapor/jwt-kit", from: "5.3.0"),
+        .package(url: "https://github.com/swift-server/async-http-client", from: "1.33.1"),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.11.0"),
+        .package(url: "https://github.com/apple/swift-crypto", from: "4.5.0"),
+        .package(url: "https://github.com/apple/swift-certificates", from: "1.19.3"),
+        .package(url: "https://github.com/apple/swift-asn1", from: "1.7.0"),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(
             url: "https://github.com/apple/swift-configuration",
-            from: "1.4.0",
+            from: "1.2.0",
             traits: [.defaults, "YAML"]
         ),
-        .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
-        .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.14.0"),
+        .package(url: "https://github.com/apple/swift-http-types", from: "1.6.0"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
-        .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
+        .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.2"),
         .package(url: "https://github.com/apple/swift-async-algorithms", from: "1.1.4"),
-        .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
+        .package(url: "https://github.com/jpsim/Yams", from: "6.2.1"),
     ],
     targets: [
         // C libraries and their façades
@@ -99,7 +99,11 @@ let package = Package(
             dependencies: ["CLibPQ", "Prometheus", logging, serviceLifecycle],
             swiftSettings: facade
         ),
-        .target(name: "SystemCrypto", dependencies: ["CArgon2", "CCrypt", "COpenSSL"], swiftSettings: facade),
+        .target(
+            name: "SystemCrypto",
+            dependencies: ["CArgon2", "CCrypt", "COpenSSL", crypto, cryptoExtras, swiftASN1, x509],
+            swiftSettings: facade
+        ),
         .target(
             name: "SMTPClient",
             dependencies: ["CCurl", "Secrets", nioPosix, serviceLifecycle],
@@ -132,7 +136,7 @@ let package = Package(
         .target(
             name: "Passkeys",
             dependencies: [
-                "Secrets", "StrictJSON", "Text", crypto, cryptoExtras, swiftASN1, x509,
+                "Secrets", "StrictJSON", "SystemCrypto", "Text", crypto, cryptoExtras, swiftASN1, x509,
             ],
             swiftSettings: strict
         ),
@@ -159,8 +163,8 @@ let package = Package(
         .target(
             name: "Federation",
             dependencies: [
-                "Linking", "Outbound", "Projects", "Prometheus", "Secrets", "StrictJSON", "Text", crypto, cryptoExtras,
-                httpTypes, logging, swiftASN1, x509,
+                "Linking", "Outbound", "Projects", "Prometheus", "Secrets", "StrictJSON", "SystemCrypto", "Text", crypto,
+                cryptoExtras, httpTypes, logging, swiftASN1, x509,
             ],
             swiftSettings: strict
         ),
@@ -201,9 +205,8 @@ let package = Package(
             name: "IdentityService",
             dependencies: [
                 "Accounts", "Administration", "Delivery", "Federation", "Linking", "OAuth", "Passkeys", "Passwords",
-                "Postgres", "Projects", "Prometheus", "Secrets", "Sessions", "Storage", "StrictJSON", "Text", "Traces",
-                asyncAlgorithms,
-                httpTypes, hummingbirdCore, logging, nioCore, nioFoundation, nioHTTP1, nioPosix, nioSSL, nioTLS,
+                "Postgres", "Projects", "Prometheus", "Secrets", "Sessions", "Storage", "StrictJSON", "SystemCrypto",
+                "Text", "Traces", asyncAlgorithms, httpTypes, hummingbirdCore, logging, nioCore, nioFoundation, nioHTTP1, nioPosix, nioSSL, nioTLS,
                 serviceLifecycle, swiftASN1, x509,
             ],
             resources: [

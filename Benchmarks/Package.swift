@@ -6,8 +6,8 @@ let package = Package(
     name: "identity-benchmarks",
     platforms: [.macOS(.v15)],
     dependencies: [
-        .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
-        .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
+        .package(url: "https://github.com/apple/swift-crypto", from: "4.5.0"),
+        .package(url: "https://github.com/swift-server/async-http-client", from: "1.33.1"),
     ],
     targets: [
         .executableTarget(

@@ -20,8 +20,8 @@ let package = Package(
         .trait(name: "Hummingbird", description: "Builds IdentityHummingbird, the middleware for Hummingbird.")
     ],
     dependencies: [
-        .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
-        .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
+        .package(url: "https://github.com/apple/swift-crypto", from: "4.5.0"),
+        .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.26.0"),
     ],
     targets: [
         // What both sides need: HTTP, a lock, base64url.

@@ -1,5 +1,7 @@
 #pragma once
+#include <openssl/core_names.h>
+#include <openssl/err.h>
 #include <openssl/evp.h>
 #include <openssl/pem.h>
 #include <openssl/rsa.h>
-#include <openssl/err.h>
+#include <openssl/x509.h>

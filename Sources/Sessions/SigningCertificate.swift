@@ -1,6 +1,7 @@
 import Foundation
 import Secrets
 import SwiftASN1
+import SystemCrypto
 import X509
 
 /// The self-signed certificates in which Admin SDKs expect our public keys.
@@ -14,8 +15,12 @@ enum SigningCertificate {
         notBefore: Int64,
         notAfter: Int64
     ) throws -> String {
-        let pem = PEMDocument(type: "PRIVATE KEY", derBytes: privateKeyDER)
-        let key = try Certificate.PrivateKey(pemDocument: pem)
+        let key: Certificate.PrivateKey
+        switch PrivateKey(pkcs8DER: privateKeyDER) {
+        case .rsa(let rsa): key = Certificate.PrivateKey(rsa)
+        case .p256(let p256): key = Certificate.PrivateKey(p256)
+        case nil: throw SigningKeyError.invalidKey
+        }
         let name = try DistinguishedName { CommonName(commonName) }
         var serial = Array(SecureHash.sha256(publicKeyDER + Array("\(notBefore)-\(notAfter)".utf8)).prefix(16))
         serial[0] = serial[0] & 0x7f | 0x40  // positive and of one length (RFC 5280 §4.1.2.2)
@@ -38,7 +43,7 @@ enum SigningCertificate {
 
     /// The `SubjectPublicKeyInfo` of a certificate's key, in DER.
     static func publicKeyDER(in pem: String) throws -> [UInt8] {
-        let key = try Certificate(pemEncoded: pem).publicKey
-        return try key.serializeAsPEM().derBytes
+        guard let certificate = Certificate(pem: pem) else { throw SigningKeyError.invalidCertificate }
+        return try certificate.publicKey.serializeAsPEM().derBytes
     }
 }

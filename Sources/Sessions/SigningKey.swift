@@ -124,7 +124,7 @@ package struct SigningKey: Sendable, CustomStringConvertible, CustomDebugStringC
             guard let key = try? RSAPrivateKey(pkcs8DER: privateKey) else { throw .invalidKey }
             return .rsa(key.publicKey, key)
         case (.es256, let privateKey?):
-            guard let key = try? P256.Signing.PrivateKey(derRepresentation: privateKey) else { throw .invalidKey }
+            guard case .p256(let key) = PrivateKey(pkcs8DER: privateKey) else { throw .invalidKey }
             return .p256(key.publicKey, key)
         case (.rs256, nil):
             guard let key = publicKey.flatMap({ try? RSAPublicKey(subjectPublicKeyInfo: $0) }) else {
@@ -132,7 +132,7 @@ package struct SigningKey: Sendable, CustomStringConvertible, CustomDebugStringC
             }
             return .rsa(key, nil)
         case (.es256, nil):
-            guard let key = publicKey.flatMap({ try? P256.Signing.PublicKey(derRepresentation: $0) }) else {
+            guard case .p256(let key) = publicKey.flatMap({ PublicKey(subjectPublicKeyInfo: $0) }) else {
                 throw .invalidCertificate
             }
             return .p256(key, nil)

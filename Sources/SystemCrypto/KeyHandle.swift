@@ -123,7 +123,7 @@ final class KeyHandle: @unchecked Sendable {
 }
 
 /// Runs an `i2d` function twice, for the length and for the bytes.
-private func encoded(
+func encoded(
     _ write: (UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>?) -> Int32
 ) throws(SystemCryptoError) -> [UInt8] {
     let count = write(nil)

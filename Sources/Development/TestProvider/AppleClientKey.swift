@@ -1,4 +1,5 @@
 import Crypto
+package import struct Foundation.Data
 package import struct Foundation.Date
 import Secrets
 import StrictJSON
@@ -9,11 +10,14 @@ package struct AppleClientKey: Sendable, Hashable {
     package let id: String
     /// PKCS#8, as Apple's console hands it out once.
     package let pem: String
+    private let scalar: Data
 
     package init(team: String = "TEAM000001", id: String = "KEY0000001") {
         self.team = team
         self.id = id
-        pem = P256.Signing.PrivateKey().pemRepresentation
+        let key = P256.Signing.PrivateKey()
+        pem = key.pemRepresentation
+        scalar = key.rawRepresentation
     }
 
     /// A client secret as a correct client makes it.
@@ -25,7 +29,7 @@ package struct AppleClientKey: Sendable, Hashable {
             "exp": .integer(issuedAt + lifetime),
         ]
         let input = [header, claims].map { Base64URL.encode($0.jsonText.utf8) }.joined(separator: ".")
-        let key = try P256.Signing.PrivateKey(pemRepresentation: pem)
+        let key = try P256.Signing.PrivateKey(rawRepresentation: scalar)
         let signature = try key.signature(for: SHA256.hash(data: Array(input.utf8)))
         return input + "." + Base64URL.encode(signature.rawRepresentation)
     }
@@ -44,9 +48,9 @@ package struct AppleClientKey: Sendable, Hashable {
             // Tests move the service's clock ahead of this one.
             let issued = claims["iat"]?.integer, issued < expires
         else { return "iat or exp" }
-        guard let key = try? P256.Signing.PrivateKey(pemRepresentation: pem).publicKey,
+        guard let key = try? P256.Signing.PrivateKey(rawRepresentation: scalar),
             let read = try? P256.Signing.ECDSASignature(rawRepresentation: token.signature),
-            key.isValidSignature(read, for: SHA256.hash(data: token.signedBytes))
+            key.publicKey.isValidSignature(read, for: SHA256.hash(data: token.signedBytes))
         else { return "the signature" }
         return nil
     }

@@ -1,6 +1,6 @@
 package import Linking
 package import StrictJSON
-import SwiftASN1
+import SystemCrypto
 import Text
 import X509
 
@@ -90,6 +90,6 @@ package struct SAMLDefinition: Sendable, Hashable {
     }
 
     private static func isCertificate(_ text: String) -> Bool {
-        text.utf8.count <= 65_536 && (try? Certificate(pemEncoded: text)) != nil
+        text.utf8.count <= 65_536 && Certificate(pem: text) != nil
     }
 }

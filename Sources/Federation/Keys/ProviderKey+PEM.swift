@@ -1,6 +1,5 @@
-import Crypto
-import CryptoExtras
 import SwiftASN1
+import SystemCrypto
 import X509
 
 extension ProviderKey {
@@ -17,7 +16,7 @@ extension ProviderKey {
         switch document.discriminator {
         case "PUBLIC KEY": bytes = document.derBytes
         case "CERTIFICATE" where acceptsCertificate:
-            guard let certificate = try? Certificate(derEncoded: document.derBytes),
+            guard let certificate = Certificate(der: document.derBytes),
                 let key = try? certificate.publicKey.serializeAsPEM()
             else { return nil }
             bytes = key.derBytes
@@ -25,20 +24,20 @@ extension ProviderKey {
         }
         self.id = id
         self.issuer = nil
-        if let key = try? _RSA.Signing.PublicKey(derRepresentation: bytes), key.keySizeInBits <= 8_192 {
+        switch PublicKey(subjectPublicKeyInfo: bytes) {
+        case .rsa(let key):
             material = .rsa(key)
             algorithms = [.rs256, .rs384, .rs512, .ps256, .ps384, .ps512]
-        } else if let key = try? P256.Signing.PublicKey(derRepresentation: bytes) {
+        case .p256(let key):
             material = .p256(key)
             algorithms = [.es256]
-        } else if let key = try? P384.Signing.PublicKey(derRepresentation: bytes) {
+        case .p384(let key):
             material = .p384(key)
             algorithms = [.es384]
-        } else if let key = try? P521.Signing.PublicKey(derRepresentation: bytes) {
+        case .p521(let key):
             material = .p521(key)
             algorithms = [.es512]
-        } else {
-            return nil
+        case .ed25519, nil: return nil
         }
     }
 }

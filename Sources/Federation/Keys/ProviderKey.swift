@@ -2,6 +2,7 @@ import Crypto
 import CryptoExtras
 import StrictJSON
 import Secrets
+import SystemCrypto
 import struct Foundation.Data
 
 /// One public key of a provider (RFC 7517 §4) that can verify signatures.
@@ -57,8 +58,7 @@ struct ProviderKey: Sendable, Equatable {
         let possible: Set<SignatureAlgorithm>
         switch (jwk["kty"]?.string, jwk["crv"]?.string) {
         case ("RSA", _):
-            guard let modulus = number("n"), let exponent = number("e"), (256...1024).contains(modulus.count),
-                (1...8).contains(exponent.count), let key = try? _RSA.Signing.PublicKey(n: modulus, e: exponent)
+            guard let modulus = number("n"), let exponent = number("e"), let key = _RSA.Signing.PublicKey(modulus: modulus, exponent: exponent)
             else { return nil }
             material = .rsa(key)
             possible = [.rs256, .rs384, .rs512, .ps256, .ps384, .ps512]

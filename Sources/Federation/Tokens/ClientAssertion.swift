@@ -2,6 +2,7 @@ import Crypto
 import CryptoExtras
 import Secrets
 import StrictJSON
+import SystemCrypto
 
 /// A short-lived JWT with which our client authenticates at a provider.
 enum ClientAssertion {
@@ -71,15 +72,13 @@ enum ClientKey: Sendable {
 
     /// - Throws: ``InvalidDefinition`` for text that is not a private key in PEM; it never contains the text.
     init(_ pem: Secret?) throws(InvalidDefinition) {
-        let text = pem?.reveal() ?? ""
-        if let key = try? P256.Signing.PrivateKey(pemRepresentation: text) {
-            self = .p256(key)
-        } else if let key = try? _RSA.Signing.PrivateKey(pemRepresentation: text), key.keySizeInBits >= 2048 {
-            self = .rsa(key)
-        } else {
+        switch PrivateKey(pem: pem?.reveal() ?? "") {
+        case .p256(let key): self = .p256(key)
+        case .rsa(let key): self = .rsa(key)
+        case nil:
             throw InvalidDefinition(
                 member: "clientSecret",
-                problem: "must be a private key in PEM: P-256, or RSA of 2048 bits or more"
+                problem: "must be a private key in PEM: P-256, or RSA of 2048 to 8192 bits"
             )
         }
     }

@@ -4,8 +4,8 @@ package import Logging
 import NIOCore
 import NIOSSL
 import ServiceLifecycle
-import SwiftASN1
 import Synchronization
+import SystemCrypto
 import X509
 
 /// The certificates and keys for TLS; the files are read again when they change.
@@ -230,7 +230,7 @@ package final class ServerTLS: Service {
 
 extension NIOSSLCertificate {
     fileprivate var dnsNames: Set<String> {
-        guard let bytes = try? toDERBytes(), let certificate = try? Certificate(derEncoded: bytes),
+        guard let bytes = try? toDERBytes(), let certificate = Certificate(der: bytes),
             let names = try? certificate.extensions.subjectAlternativeNames
         else { return [] }
         return Set(names.compactMap { if case .dnsName(let name) = $0 { name.lowercased() } else { nil } })

@@ -1,4 +1,4 @@
-import SwiftASN1
+import SystemCrypto
 import X509
 
 /// Which attestations a project accepts.
@@ -9,13 +9,13 @@ package struct AttestationPolicy: Sendable {
 
         /// Nil unless the bytes are an X.509 certificate in DER.
         package init?(der: [UInt8]) {
-            guard let certificate = try? Certificate(derEncoded: der) else { return nil }
+            guard let certificate = Certificate(der: der) else { return nil }
             self.certificate = certificate
         }
 
         /// Nil unless the text is one X.509 certificate in PEM.
         package init?(pem: String) {
-            guard let certificate = try? Certificate(pemEncoded: pem) else { return nil }
+            guard let certificate = Certificate(pem: pem) else { return nil }
             self.certificate = certificate
         }
     }

@@ -1,4 +1,5 @@
 import SwiftASN1
+import SystemCrypto
 @_spi(FixedExpiryValidationTime) import X509
 import struct Foundation.Date
 
@@ -24,7 +25,7 @@ struct PackedAttestation {
         guard let chain = chain.array, (1...8).contains(chain.count) else { throw .malformedAttestationStatement }
         var certificates: [Certificate] = []
         for element in chain {
-            guard let bytes = element.bytes, let certificate = try? Certificate(derEncoded: bytes) else {
+            guard let bytes = element.bytes, let certificate = Certificate(der: bytes) else {
                 throw .malformedAttestationStatement
             }
             certificates.append(certificate)

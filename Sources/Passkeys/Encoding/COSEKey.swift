@@ -1,5 +1,6 @@
 import Crypto
 import CryptoExtras
+import SystemCrypto
 import X509
 
 /// A credential's public key, as COSE encodes it (RFC 9052 §7, WebAuthn §6.5.1.1).
@@ -64,8 +65,8 @@ enum SignatureKey: Sendable {
             self = .edDSA(point)
         case .rs256:
             guard key.map?.count == 4, type == 3, let modulus = key[Label.modulus]?.bytes, modulus.first != 0,
-                let exponent = key[Label.exponent]?.bytes, exponent.first != 0, (1...8).contains(exponent.count),
-                let number = try? _RSA.Signing.PublicKey(n: modulus, e: exponent),
+                let exponent = key[Label.exponent]?.bytes, exponent.first != 0,
+                let number = _RSA.Signing.PublicKey(modulus: modulus, exponent: exponent),
                 (2048...4096).contains(number.keySizeInBits)
             else { return nil }
             self = .rs256(number)
