@@ -1,7 +1,7 @@
 # What people type; the same that CI runs.
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help run build dist release test test-long test-release smoke web-sdk oauth client samples soak ha ha-test schemathesis fuzz lint format clean bench bench-admin bench-console bench-import \
+.PHONY: help run build dist release test test-long test-release smoke web-sdk oauth judges client samples soak ha ha-test schemathesis fuzz lint format clean bench bench-admin bench-console bench-import \
 	bench-maintenance bench-nodes bench-overload bench-pages bench-poisoned bench-startup bench-timing bench-transfer
 # Arguments of `identity dev`: make run ARGS='--port 9000 --ephemeral'
 ARGS ?=
@@ -62,6 +62,9 @@ web-sdk: release ## Drive the packaged program by Firebase's own Web SDK in Chro
 	@scripts/install-dependencies test web-sdk
 	@scripts/venv
 	.venv/bin/pytest -q Tests/Release/web_sdk $(ARGS)
+
+judges: release ## Run published packages against the packaged program: make judges JUDGES=FOLDER, where each is one file.
+	JUDGES="$(JUDGES)" Tests/Release/judges/run
 
 oauth: release ## Let clients that nobody here wrote sign in at the packaged program: Authlib, requests-oauth2client, MCP, Apache.
 	@scripts/install-dependencies test oauth

@@ -163,7 +163,8 @@ let package = Package(
         .target(
             name: "Federation",
             dependencies: [
-                "Linking", "Outbound", "Projects", "Prometheus", "Secrets", "StrictJSON", "SystemCrypto", "Text", crypto,
+                "Linking", "Outbound", "Projects", "Prometheus", "Secrets", "StrictJSON", "SystemCrypto", "Text",
+                crypto,
                 cryptoExtras, httpTypes, logging, swiftASN1, x509,
             ],
             swiftSettings: strict
@@ -206,7 +207,8 @@ let package = Package(
             dependencies: [
                 "Accounts", "Administration", "Delivery", "Federation", "Linking", "OAuth", "Passkeys", "Passwords",
                 "Postgres", "Projects", "Prometheus", "Secrets", "Sessions", "Storage", "StrictJSON", "SystemCrypto",
-                "Text", "Traces", asyncAlgorithms, httpTypes, hummingbirdCore, logging, nioCore, nioFoundation, nioHTTP1, nioPosix, nioSSL, nioTLS,
+                "Text", "Traces", asyncAlgorithms, httpTypes, hummingbirdCore, logging, nioCore, nioFoundation,
+                nioHTTP1, nioPosix, nioSSL, nioTLS,
                 serviceLifecycle, swiftASN1, x509,
             ],
             resources: [

@@ -13,9 +13,11 @@ package struct IDTokenClaims: Sendable {
     package var project: ProjectID
     package var account: AccountID
     package var session: SessionID
-    /// `jti` (RFC 7519 §4.1.7), unique for each token.
+    /// `firebase.jti`, unique for each token.
     ///
-    /// The Web SDK stores a new refresh token only if the ID token with it differs from the one it has.
+    /// The Web SDK stores a new refresh token only if the ID token with it differs from the one it has. It is not at the top
+    /// level, where Firebase's tokens have none: `next-firebase-auth-edge` copies unknown claims into a custom token, in
+    /// which `jti` is reserved.
     package var id: String
     package var tenant: TenantID
     /// When the user last proved their identity.

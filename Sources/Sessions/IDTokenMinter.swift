@@ -2,7 +2,7 @@ import Linking
 import Projects
 import StrictJSON
 
-/// Creates ID tokens: a JWS in compact form (RFC 7515 §3.1) with Firebase's claims, `jti` and `firebase.sid`.
+/// Creates ID tokens: a JWS in compact form (RFC 7515 §3.1) with Firebase's claims, `firebase.sid` and `firebase.jti`.
 package enum IDTokenMinter {
     /// Signs the claims; the token is valid for ``IDTokenClaims/lifetime``.
     package static func mint(
@@ -33,7 +33,6 @@ package enum IDTokenMinter {
         json.member("sub", claims.account.rawValue)
         json.member("iat", claims.issuedAt)
         json.member("exp", claims.issuedAt + IDTokenClaims.lifetime)
-        json.member("jti", claims.id)
         if let email = claims.email, !email.isEmpty {
             json.member("email", email)
             json.member("email_verified", claims.emailVerified)
@@ -64,6 +63,7 @@ package enum IDTokenMinter {
         }
         if claims.tenant != .none { json.member("tenant", claims.tenant.rawValue) }
         json.member("sid", claims.session.rawValue)
+        json.member("jti", claims.id)
         json.closeObject()
     }
 }

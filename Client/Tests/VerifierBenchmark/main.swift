@@ -25,7 +25,7 @@ let now = Int(Date().timeIntervalSince1970)
 let claims = """
     {"iss":"https://securetoken.google.com/my-project","aud":"my-project","auth_time":\(now),\
     "user_id":"6MYGpLkqzzO3bxuvwOFMqFVBLAtA","sub":"6MYGpLkqzzO3bxuvwOFMqFVBLAtA","iat":\(now),"exp":\(now + 3600),\
-    "jti":"IN7gO48CZIWShUIb","email":"ada@example.com","email_verified":true,"role":"admin",\
+    "email":"ada@example.com","email_verified":true,"role":"admin",\
     "firebase":{"identities":{"email":["ada@example.com"]},"sign_in_provider":"password","sid":"pVktgnzO0qBM8Ud3bl1TkQ"}}
     """
 let rsa = try _RSA.Signing.PrivateKey(keySize: .bits2048)

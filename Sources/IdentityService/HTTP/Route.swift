@@ -7,7 +7,8 @@ package struct Route: Sendable {
     /// `/v1/projects/{project}/accounts:lookup`; a capture is a whole segment, or the part before a `:verb`.
     package var path: String
     package var host: Host
-    /// The v3 method of the same operation, under `/identitytoolkit/v3/relyingparty/`.
+    /// The v3 method of the same operation, under `/identitytoolkit/v3/relyingparty/`; or, with a slash, its path on
+    /// ``Host/accounts``.
     package var legacy: String?
     package var envelope: ErrorEnvelope
     /// The maximum size of a body in bytes.
@@ -47,6 +48,8 @@ package struct Route: Sendable {
         case secureToken = "securetoken.googleapis.com"
         case googleAPIs = "www.googleapis.com"
         case oauth2 = "oauth2.googleapis.com"
+        /// Where older libraries, and older keys of service accounts, ask for access tokens.
+        case accounts = "accounts.google.com"
         /// Operations that Firebase does not have: no prefix.
         case service = ""
     }

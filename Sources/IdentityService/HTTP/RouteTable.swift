@@ -35,7 +35,7 @@ package struct RouteTable: Sendable {
         if let tenantPath = route.tenantPath { paths.append(tenantPath) }
         if route.host != .service { paths += paths.map { "/\(route.host.rawValue)\($0)" } }
         if let legacyPath = route.legacyPath {
-            paths += [legacyPath, "/\(Route.Host.googleAPIs.rawValue)\(legacyPath)"]
+            paths += [legacyPath, "/\(route.legacyHost.rawValue)\(legacyPath)"]
         }
         return paths
     }
@@ -69,5 +69,9 @@ extension Route {
         return path.replacing(ofProject, with: ofProject + "tenants/{tenant}/")
     }
 
-    package var legacyPath: String? { legacy.map { "/identitytoolkit/v3/relyingparty/\($0)" } }
+    package var legacyPath: String? {
+        legacy.map { $0.hasPrefix("/") ? $0 : "/identitytoolkit/v3/relyingparty/\($0)" }
+    }
+
+    fileprivate var legacyHost: Host { legacy?.hasPrefix("/") == true ? .accounts : .googleAPIs }
 }

@@ -62,6 +62,8 @@ struct OAuthClientRoutes {
     }
 
     private func patch(_ call: AdminCall) async throws -> Response {
+        // The members of the body are the ones that change, as in a JSON merge patch.
+        try call.updateMask().check { _ in false }
         let body = try call.json()
         let client = try await clients.change(
             call.call.parameter("client"),

@@ -21,10 +21,14 @@ struct AccessTokenRoutes {
         static let accepted = ["urn:ietf:params:oauth:token-type:jwt", "urn:ietf:params:oauth:token-type:id_token"]
     }
 
-    /// Google's token endpoint, for SDKs whose host name is redirected to this service.
-    private static let googles = "https://oauth2.googleapis.com/token"
+    /// Google's token endpoints, for SDKs whose host names are redirected to this service.
+    private static let googles = [
+        "https://oauth2.googleapis.com/token", "https://accounts.google.com/o/oauth2/token",
+    ]
 
-    var routes: [Route] { [Route(.post, "/token", on: .oauth2, errors: .oauth, .open(grant))] }
+    var routes: [Route] {
+        [Route(.post, "/token", on: .oauth2, legacy: "/o/oauth2/token", errors: .oauth, .open(grant))]
+    }
 
     private func grant(_ call: Call) async throws -> Response {
         let body = try call.formOrJSON()
@@ -46,7 +50,7 @@ struct AccessTokenRoutes {
         }
         // Whoever moves a project's host elsewhere must not be able to use here what is sent to them.
         let own = deployment.shows(nil, at: call.host) ? deployment.pages(at: call.host) : nil
-        let audiences = [Self.googles] + (own.map { [$0.token] } ?? [])
+        let audiences = Self.googles + (own.map { [$0.token] } ?? [])
         let result: GrantAccessToken.Result
         do {
             result = try accounts.grantAccessToken(assertion: Secret(assertion), for: audiences)

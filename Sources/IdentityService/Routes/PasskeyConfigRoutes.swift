@@ -22,8 +22,8 @@ struct PasskeyConfigRoutes {
         let config = WireObject([
             .init(name: Setting.passkeyConfig, value: .object(JSONObject(try call.json().members)))
         ])
-        let mask = FieldMask(try call.call.query.value("updateMask"))
-        let changes = try Setting.passkeys.filter { mask.contains($0.name) }.map { try $0.change(in: config) }
+        let changes = try call.updateMask()
+            .changes(of: Setting.passkeys, in: config, below: Setting.passkeyConfig + ".")
         guard call.tenant != .none else {
             return Self.answer(try await changeSettings(changes, of: call.project.id), call)
         }
@@ -38,9 +38,4 @@ struct PasskeyConfigRoutes {
             json.settings(Setting.passkeys, of: project.settings, below: Setting.passkeyConfig + ".")
         }
     }
-}
-
-extension Setting {
-    /// The last part of its path.
-    fileprivate var name: String { String(path.dropFirst(Setting.passkeyConfig.count + 1)) }
 }

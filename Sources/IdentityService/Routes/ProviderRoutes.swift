@@ -72,7 +72,7 @@ struct ProviderRoutes {
 
     private func update(_ call: AdminCall, _ collection: ProviderCollection) async throws -> Response {
         let body = try call.json()
-        let mask = FieldMask(try call.call.query.value("updateMask"), literal: "definition")
+        let mask = try call.updateMask(literal: "definition")
         let id = ProviderID(call.call.parameter("config"))
         guard collection.contains(id) else { throw ConfigurationError.notFound }
         try mask.check { collection.hasMember($0, of: id) }

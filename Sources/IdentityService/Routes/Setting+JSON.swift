@@ -28,6 +28,23 @@ extension Setting {
         }
     }
 
+    /// Members of its value that a mask may name; any other value is set as a whole.
+    var inner: [String] {
+        guard case .regions = value else { return [] }
+        return SMSRegions.Arm.allCases.map(\.path)
+    }
+
+    /// The change that a mask with ``inner`` members asks for: the others are ignored, and one that is absent is empty.
+    func change(in config: WireObject, to inner: [String]) throws -> SettingChange {
+        guard case .regions(let field) = value else { return try change(in: config) }
+        let (parent, name) = try member(of: config)
+        let sent = try parent?.object(name)
+        let arms = SMSRegions.Arm.allCases.filter { inner.contains($0.path) }
+        let given = try arms.filter { try sent?.has($0.rawValue) ?? false }
+        // An admin who names only the allow-list, and sends none, has not allowed any region.
+        return field.change(to: try SMSRegions(sent ?? WireObject(), given.isEmpty ? Array(arms.suffix(1)) : given))
+    }
+
     /// Whether a config or tenant has a value for it.
     package func isGiven(in config: WireObject) throws -> Bool {
         let (parent, name) = try member(of: config)
@@ -55,14 +72,26 @@ extension Setting.AuthenticatorApp {
 }
 
 extension SMSRegions {
+    /// The two forms of the configuration, of which one is set.
+    fileprivate enum Arm: String, CaseIterable {
+        case allowByDefault
+        case allowlistOnly
+
+        var list: String { self == .allowlistOnly ? "allowedRegions" : "disallowedRegions" }
+        var path: String { "\(rawValue).\(list)" }
+    }
+
     fileprivate init(_ object: WireObject) throws {
-        let denied = try object.object("allowByDefault")
-        let allowed = try object.object("allowlistOnly")
-        guard denied == nil || allowed == nil else {
+        try self.init(object, Arm.allCases.filter { try object.object($0.rawValue) != nil })
+    }
+
+    fileprivate init(_ object: WireObject, _ arms: [Arm]) throws {
+        guard arms.count < 2 else {
             throw AdministrationError.invalid("smsRegionConfig accepts allowByDefault or allowlistOnly, not both.")
         }
-        let listed = try denied?.strings("disallowedRegions") ?? allowed?.strings("allowedRegions") ?? []
-        self.init(isAllowlist: allowed != nil, listed: listed)
+        let arm = arms.first ?? .allowByDefault
+        let listed = try object.object(arm.rawValue)?.strings(arm.list) ?? []
+        self.init(isAllowlist: arm == .allowlistOnly, listed: listed)
     }
 }
 

@@ -20,8 +20,7 @@ struct SettingsRoutes {
 
     private func patch(_ call: AdminCall) async throws -> Response {
         let body = try call.json()
-        let mask = FieldMask(try call.call.query.value("updateMask"))
-        let changes = try Setting.all.filter { mask.contains($0.path) }.map { try $0.change(in: body) }
+        let changes = try call.updateMask().changes(of: Setting.all, in: body)
         let project = try await changeSettings(
             changes,
             of: call.project.id,

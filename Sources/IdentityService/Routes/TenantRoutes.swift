@@ -44,8 +44,8 @@ struct TenantRoutes {
 
     private func patch(_ call: AdminCall) async throws -> Response {
         let body = try call.json()
-        let mask = FieldMask(try call.call.query.value("updateMask"))
-        let settings = try Setting.ofTenant.filter { mask.contains($0.path) }.map { try $0.change(in: body) }
+        let mask = try call.updateMask()
+        let settings = try mask.changes(of: Setting.ofTenant, in: body, others: ["displayName", "disableAuth"])
         return Self.answer(
             try await tenants.change(call.tenant, try Self.patch(body, mask), settings, of: call.project)
         )

@@ -1,3 +1,4 @@
+import Administration
 import StrictJSON
 
 /// `updateMask` of a PATCH: the members that it changes (AIP-134, AIP-161).
@@ -52,6 +53,34 @@ struct FieldMask: Sendable {
         return members
     }
 
+    /// The changes of the settings that the mask names, or those of all settings without a mask.
+    ///
+    /// - Parameters:
+    ///   - parent: the start of the settings' paths that the mask leaves out, such as `passkeyConfig.`.
+    ///   - others: members of the resource that are not settings.
+    /// - Throws: for a path that is neither a member, nor above or below one.
+    func changes(
+        of settings: [Setting],
+        in config: WireObject,
+        below parent: String = "",
+        others: [String] = []
+    ) throws -> [SettingChange] {
+        try check { path in
+            others.contains(path)
+                || settings.contains { setting in
+                    let own = String(setting.path.dropFirst(parent.count))
+                    return ([own] + setting.inner.map { own + "." + $0 })
+                        .contains { $0 == path || $0.hasPrefix(path + ".") }
+                }
+        }
+        return try settings.compactMap { setting in
+            let own = String(setting.path.dropFirst(parent.count))
+            if contains(own) { return try setting.change(in: config) }
+            let named = setting.inner.filter { contains(own + "." + $0) }
+            return named.isEmpty ? nil : try setting.change(in: config, to: named)
+        }
+    }
+
     private static func camelCase(_ text: String) -> String {
         var camel = ""
         var raises = false
@@ -64,5 +93,14 @@ struct FieldMask: Sendable {
             }
         }
         return camel
+    }
+}
+
+extension AdminCall {
+    /// The request's mask; the parameter has two spellings, as in Google's APIs.
+    ///
+    /// - Parameter literal: as in ``FieldMask``.
+    func updateMask(literal: String? = nil) throws -> FieldMask {
+        FieldMask(try call.query.value("updateMask") ?? call.query.value("update_mask"), literal: literal)
     }
 }

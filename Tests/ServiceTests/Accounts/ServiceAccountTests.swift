@@ -89,6 +89,24 @@ struct ServiceAccountTests {
         }
     }
 
+    @Test("Google's former token endpoint is served too, as its path and as the audience")
+    func formerEndpoint() async throws {
+        try await run { scene in
+            let grant = "urn%3Aietf%3Aparams%3Aoauth%3Agrant-type%3Ajwt-bearer"
+            var payload = scene.payload()
+            payload["aud"] = "https://accounts.google.com/o/oauth2/token"
+            for path in ["/o/oauth2/token", "/accounts.google.com/o/oauth2/token", "/token"] {
+                let reply = try await scene.service.send(
+                    "POST",
+                    path,
+                    headers: [("Content-Type", "application/x-www-form-urlencoded")],
+                    body: Array("grant_type=\(grant)&assertion=\(try scene.account.sign(payload))".utf8)
+                )
+                #expect(try await scene.status(try #require(reply["access_token"]?.string)) == 200, "\(reply)")
+            }
+        }
+    }
+
     @Test("T-D13: a key that is revoked or over takes its tokens with it, at once")
     func endsWithItsKey() async throws {
         try await run(expiresAt: { $0.clock.seconds + 600 }) { scene in

@@ -18,6 +18,52 @@ struct SettingsTests {
         }
     }
 
+    @Test(
+        "a mask that names no member is refused, and nothing is changed",
+        arguments: [
+            ("config", "authorizedDomain"), ("config", "identity.webhook.url"), ("config", "signIn.email.enabledd"),
+            ("config", "authorizedDomains,unknown"), ("config", "smsRegionConfig.allowlistOnly.regions"),
+            ("config", "mobileLinksConfig.domain"), ("config", "authorizedDomains.0"),
+            ("config", "identity.oauth.scopes.orders"), ("tenants/{tenant}", "displayname"),
+            ("tenants/{tenant}", "authorizedDomains"),
+            ("tenants/{tenant}", "displayName,mfaConfig.providerConfigs.state"),
+            ("passkeyConfig", "rpid"), ("passkeyConfig", "passkeyConfig.rpId"),
+            ("tenants/{tenant}/passkeyConfig", "signIn"), ("oauthClients/{client}", "client_name"),
+        ]
+    )
+    func unknownMask(_ resource: String, _ mask: String) async throws {
+        try await TestService.run { service in
+            let tenants: JSON = ["multiTenant": ["allowTenants": true], "identity": ["oauth": ["enabled": true]]]
+            let masked = "config?updateMask=multiTenant.allowTenants"
+            #expect(try await service.admin(masked, tenants, method: "PATCH", version: "v2").status == 200)
+            let tenant = try await service.makeTenant("Northwind")
+            let client = try await service.admin(
+                "oauthClients",
+                ["redirect_uris": ["https://app.example/cb"], "client_name": "App"],
+                version: "v2"
+            )
+            let path = resource.replacing("{tenant}", with: tenant)
+                .replacing("{client}", with: client["client_id"]?.string ?? "")
+            let before = try await service.admin(path, version: "v2")
+            #expect(before.status == 200, "\(before)")
+            let body: JSON = [
+                "authorizedDomains": ["a.example"], "displayName": "Southwind", "rpId": "b.example",
+                "client_name": "Other",
+                "signIn": ["email": ["enabled": false]],
+            ]
+            for parameter in ["updateMask", "update_mask"] {
+                let reply = try await service.admin(
+                    "\(path)?\(parameter)=\(mask)",
+                    body,
+                    method: "PATCH",
+                    version: "v2"
+                )
+                #expect(reply.status == 400 && "\(reply)".contains("names an unknown member"), "\(reply)")
+            }
+            #expect(try await service.admin(path, version: "v2").json == before.json)
+        }
+    }
+
     @Test("changes what the mask names, in either spelling, and nothing else")
     func changesMasked() async throws {
         try await TestService.run { service in
@@ -25,7 +71,7 @@ struct SettingsTests {
                 "signIn": ["allowDuplicateEmails": true, "email": ["enabled": false]],
                 "identity": ["recentSignInSeconds": 60, "emailTrust": "strict"], "authorizedDomains": ["App.example"],
             ]
-            let mask = "sign_in.allow_duplicate_emails,identity.recentSignInSeconds,authorizedDomains,unknown.path"
+            let mask = "sign_in.allow_duplicate_emails,identity.recentSignInSeconds,authorizedDomains"
             let reply = try await service.admin("config?updateMask=\(mask)", body, method: "PATCH", version: "v2")
             #expect(reply.status == 200)
             #expect(reply["signIn"]?["allowDuplicateEmails"]?.bool == true)

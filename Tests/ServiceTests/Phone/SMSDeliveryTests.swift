@@ -317,4 +317,47 @@ struct SMSDeliveryTests {
             #expect(reply["signIn"]?["email"]?["enabled"] == true)
         }
     }
+
+    /// As the Node Admin SDK builds its masks: down to the last member that it sends.
+    @Test("a mask below smsRegionConfig changes the list that it names, in a project and in a tenant")
+    func maskedRegions() async throws {
+        try await PhoneScene.run { service in
+            let tenants: JSON = ["multiTenant": ["allowTenants": true]]
+            let path = "config?updateMask=multiTenant.allowTenants"
+            #expect(try await service.admin(path, tenants, method: "PATCH", version: "v2").status == 200)
+            let tenant = try await service.makeTenant("Northwind")
+            let (allow, deny) = ("smsRegionConfig.allowlistOnly", "smsRegionConfig.allowByDefault")
+            let both: JSON = [
+                "allowByDefault": ["disallowedRegions": ["FR"]], "allowlistOnly": ["allowedRegions": ["JP"]],
+            ]
+            let onlyJapan: JSON = ["allowlistOnly": ["allowedRegions": ["JP"]]]
+            for resource in ["config", "tenants/\(tenant)"] {
+                for (mask, sent, expected) in [
+                    ("\(allow).allowedRegions", onlyJapan, onlyJapan),
+                    ("\(deny).disallowedRegions", both, ["allowByDefault": ["disallowedRegions": ["FR"]]]),
+                    ("sms_region_config.allowlist_only", both, onlyJapan),
+                    (deny, ["allowByDefault": [:]], ["allowByDefault": ["disallowedRegions": []]]),
+                    // Nothing is allowed that nobody named.
+                    ("\(allow).allowedRegions", [:], ["allowlistOnly": ["allowedRegions": []]]),
+                    ("\(allow),\(deny)", onlyJapan, onlyJapan),
+                ] as [(String, JSON, JSON)] {
+                    let body: JSON = ["smsRegionConfig": sent]
+                    for parameter in ["updateMask", "update_mask"] {
+                        let path = "\(resource)?\(parameter)=\(mask)"
+                        let reply = try await service.admin(path, body, method: "PATCH", version: "v2")
+                        #expect(reply["smsRegionConfig"] == expected, "\(mask) \(reply)")
+                    }
+                }
+                let mask = "\(allow).allowedRegions,\(deny).disallowedRegions"
+                let body: JSON = ["smsRegionConfig": both]
+                let reply = try await service.admin(
+                    "\(resource)?updateMask=\(mask)",
+                    body,
+                    method: "PATCH",
+                    version: "v2"
+                )
+                #expect(reply.code == "INVALID_CONFIG", "\(reply)")
+            }
+        }
+    }
 }

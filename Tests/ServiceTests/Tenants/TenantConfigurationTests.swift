@@ -114,7 +114,7 @@ struct TenantConfigurationTests {
                 "displayName": "Southwind", "enableEmailLinkSignin": true, "disableAuth": true,
                 "client": ["permissions": ["disabledUserDeletion": true]],
             ]
-            let mask = "display_name,client.permissions,unknown,enable_email_link_signin"
+            let mask = "display_name,client.permissions,enable_email_link_signin"
             let masked = try await service.updateTenant(id, mask: mask, body)
             #expect(masked.status == 200, "\(masked)")
             #expect(masked["displayName"] == "Southwind" && masked["enableEmailLinkSignin"] == true)

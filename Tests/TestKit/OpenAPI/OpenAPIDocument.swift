@@ -44,7 +44,7 @@ package struct OpenAPIDocument: Sendable {
                 let operation = Operation(method: member.name.uppercased(), path: path.name)
                 var templates = Self.prefixes(of: path.value, in: root).map { ($0 == "/" ? "" : $0) + path.name }
                 if let legacy = member.value["x-legacy-path"]?.text {
-                    templates += [legacy, "/www.googleapis.com" + legacy]
+                    templates += ["", "/www.googleapis.com", "/accounts.google.com"].map { $0 + legacy }
                 }
                 paths += templates.map { (operation, Self.segments($0)) }
                 descriptions[operation] = member.value

@@ -26,8 +26,8 @@ import Testing
             try TokenParts(TokenParts.claims(), key: TestKeys.es256()).payload
                 == #"{"iss":"https://securetoken.google.com/demo-project","aud":"demo-project","#
                 + #""auth_time":1790000050,"user_id":"abcdefghijklmnopqrstuvwxyz01","#
-                + #""sub":"abcdefghijklmnopqrstuvwxyz01","iat":1790000100,"exp":1790003700,"jti":"AAECAwQFBgcICQoL","#
-                + #""firebase":{"identities":{},"sign_in_provider":"google.com","sid":"AAECAwQFBgcICQoLDA0ODw"}}"#
+                + #""sub":"abcdefghijklmnopqrstuvwxyz01","iat":1790000100,"exp":1790003700,"#
+                + #""firebase":{"identities":{},"sign_in_provider":"google.com","sid":"AAECAwQFBgcICQoLDA0ODw","jti":"AAECAwQFBgcICQoL"}}"#
         )
     }
 
@@ -49,12 +49,12 @@ import Testing
                 == #"{"name":"Ada","picture":"https://example.com/a.png","role":"admin","level":2,"#
                 + #""iss":"https://securetoken.google.com/demo-project","aud":"demo-project","#
                 + #""auth_time":1790000050,"user_id":"abcdefghijklmnopqrstuvwxyz01","#
-                + #""sub":"abcdefghijklmnopqrstuvwxyz01","iat":1790000100,"exp":1790003700,"jti":"AAECAwQFBgcICQoL","#
+                + #""sub":"abcdefghijklmnopqrstuvwxyz01","iat":1790000100,"exp":1790003700,"#
                 + #""email":"ada@example.com","email_verified":true,"phone_number":"+15555550100","#
                 + #""firebase":{"identities":{"email":["ada@example.com"],"google.com":["g1"],"#
                 + #""phone":["+15555550100"]},"sign_in_provider":"google.com","sign_in_second_factor":"totp","#
                 + #""second_factor_identifier":"e1","sign_in_attributes":{"groups":["a"]},"#
-                + #""tenant":"tenant-1","sid":"AAECAwQFBgcICQoLDA0ODw"}}"#
+                + #""tenant":"tenant-1","sid":"AAECAwQFBgcICQoLDA0ODw","jti":"AAECAwQFBgcICQoL"}}"#
         )
     }
 
@@ -92,7 +92,7 @@ import Testing
 
     @Test func absentPartsOfFirebaseAreAbsent() throws {
         let names = try firebase(TokenParts.claims()).allKeys.compactMap { $0 as? String }
-        #expect(Set(names) == ["identities", "sign_in_provider", "sid"])
+        #expect(Set(names) == ["identities", "sign_in_provider", "sid", "jti"])
     }
 
     static let hostileTexts = [
@@ -111,13 +111,13 @@ import Testing
             claims.issuer = text
             claims.secondFactor = .init(kind: text, enrollment: text)
             let payload = try payload(claims)
-            #expect(payload.count == 14)
+            #expect(payload.count == 13)
             for name in ["name", "picture", "email", "phone_number", "sub", "user_id", "iss"] {
                 let read = try #require(payload[name] as? String)
                 #expect(Array(read.utf8) == Array(text.utf8))
             }
             let firebase = try firebase(claims)
-            #expect(firebase.count == 6)
+            #expect(firebase.count == 7)
             #expect(firebase["identities"] as? NSDictionary == [text: [text, text], "email": [String]()])
             #expect(firebase["tenant"] as? String == text)
             #expect(firebase["second_factor_identifier"] as? String == text)
@@ -131,7 +131,7 @@ import Testing
             claims.accountClaims = String(decoding: try JSONSerialization.data(withJSONObject: object), as: UTF8.self)
             claims.signInAttributes = claims.accountClaims
             let payload = try payload(claims)
-            #expect(payload.count == 11)
+            #expect(payload.count == 10)
             #expect(payload["k"] as? String == text)
             #expect(payload[text] as? String == "v")
             #expect(try firebase(claims)["sign_in_attributes"] as? NSDictionary == object as NSDictionary)
