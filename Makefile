@@ -1,8 +1,8 @@
 # What people type; the same that CI runs.
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help run build dist release test test-long test-release smoke web-sdk oauth judges client samples soak ha ha-test schemathesis fuzz lint format clean bench bench-admin bench-console bench-import \
-	bench-maintenance bench-nodes bench-overload bench-pages bench-poisoned bench-startup bench-timing bench-transfer
+.PHONY: help run build dist release test test-long test-release smoke web-sdk oauth judges client samples soak ha ha-test schemathesis fuzz lint format clean bench bench-admin bench-console bench-idle \
+	bench-import bench-maintenance bench-nodes bench-overload bench-pages bench-poisoned bench-startup bench-timing bench-transfer
 # Arguments of `identity dev`: make run ARGS='--port 9000 --ephemeral'
 ARGS ?=
 # How long `make fuzz` and `make test-long` feed each parser.
@@ -132,6 +132,9 @@ bench-overload: ## Show a release under more load than it can carry.
 
 bench-maintenance: ## Show what new keys, cleanup and an upgrade do to a release under load; ARGS='--previous PROGRAM'.
 	@$(call BENCHMARK,maintenance)
+
+bench-idle: ## Measure what an idle node costs, with empty queues and with 10,000 rows waiting in each; ARGS='--only dev'.
+	@$(call BENCHMARK,idle)
 
 bench-timing: ## Show whether the time of an answer tells who has an account.
 	@$(call BENCHMARK,timing)

@@ -226,8 +226,8 @@ let package = Package(
             dependencies: [
                 "Accounts", "Administration", "Delivery", "Federation", "IdentityService", "Linking", "Migrations",
                 "Outbound", "Passwords", "Postgres", "Projects", "Secrets", "Sessions", "Storage", "StrictJSON",
-                "SystemCrypto", "Text", "Traces", asyncAlgorithms, crypto, cryptoExtras, httpTypes, hummingbird,
-                logging, nioCore, nioFoundation, serviceLifecycle,
+                "SystemCrypto", "Text", "Traces", crypto, cryptoExtras, httpTypes, hummingbird, logging, nioCore,
+                nioFoundation, serviceLifecycle,
             ],
             resources: [
                 .embedInCode("DemoPage/demo.html"), .embedInCode("DevPage/dev.css"), .embedInCode("DevPage/dev.js"),

@@ -47,6 +47,7 @@ extension Parts {
             hash: SecureHash.sha256(code.reveal())
         )
         values.newEmail = newEmail
+        if development { values.mailLifetime = Self.developmentMailLifetime }
         if let recipient {
             values.mail = Mail(
                 template: type.template,

@@ -52,7 +52,8 @@ extension Parts {
         // A number that is only being enrolled may be anyone's.
         let owner = purpose == .secondFactor ? account : nil
         let limits = fixed == nil ? smsLimits(to: number, of: owner, caller) : testNumberLimits(number, caller)
-        try await stores.verificationCodes.insert(code, within: limits, in: caller.scope, now: now())
+        let sms = try await stores.verificationCodes.insert(code, within: limits, in: caller.scope, now: now())
+        if let sms { hasWritten(.sms(sms, caller.project)) }
         return session
     }
 

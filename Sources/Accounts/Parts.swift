@@ -43,6 +43,9 @@ package struct Parts: Sendable {
     /// Reads the password in a hash of the emulator; nil for all others, and in production for all.
     package var passwordInHash: @Sendable (_ text: String) -> Secret? = { _ in nil }
 
+    /// Receives each email and SMS once it is stored.
+    package var hasWritten: @Sendable (WrittenMessage) -> Void = { _ in }
+
     package init(
         stores: Stores,
         federation: FederationService,

@@ -85,12 +85,14 @@ extension Parts {
         decide: @escaping @Sendable (Account, StoredSession?) throws -> AccountChanges
     ) async throws -> ChangedAccount {
         do {
-            return try await accounts.change(account, session: session, in: caller.scope, now: now()) {
+            let changed = try await accounts.change(account, session: session, in: caller.scope, now: now()) {
                 var changes = try decide($0, $1)
                 changes.revocable = revocable(changes.lostProviders(of: $0), caller)
                 changes.told = Set(caller.project.settings.delivery.webhook?.types ?? [])
                 return changes
             }
+            report(changed.changes.sends)
+            return changed
         } catch let conflict as ClaimConflict {
             throw AccountsError(conflict)
         } catch let error as SpentCode {

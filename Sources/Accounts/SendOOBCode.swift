@@ -78,6 +78,7 @@ package struct SendOOBCode: Sendable {
             in: caller.scope,
             now: parts.now()
         )
+        parts.report(code.values)
         var result = Result(email: subject.email, issued: role.mails ? nil : (code.code, code.link))
         if request.type == .emailSignIn { result.codeSession = code.values.shortCode?.session }
         return result

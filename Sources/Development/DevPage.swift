@@ -17,8 +17,10 @@ struct DevPage: Sendable {
 
     var routes: [Route] { [Route(.get, "/dev", on: .service, errors: .status, .open(show))] }
 
-    /// The largest number of accounts shown, newest first.
+    /// The largest number of accounts, emails and SMS shown each, newest first.
     private static let most = 100
+    /// The largest number of each that is read.
+    private static let mostRead = 1000
     private static let style = Page.sheet + String(decoding: PackageResources.dev_css, as: UTF8.self)
     private static let script = String(decoding: PackageResources.dev_js, as: UTF8.self)
 
@@ -61,43 +63,48 @@ struct DevPage: Sendable {
 
     private func content(of project: Project) async throws -> HTML {
         let scope = Scope(project: project.id)
-        let mails = try await WaitingMail.all(in: scope, stores).reversed()
-        let messages = try await WaitingSMS.all(in: scope, stores, now: stores.configuration.now()).reversed()
-        let listed = try await stores.accounts.list(after: nil, limit: 1000, in: scope).map(\.account)
+        let mails = try await WaitingMail.all(in: scope, newest: Self.mostRead, stores).reversed()
+        let messages = try await WaitingSMS.all(in: scope, newest: Self.mostRead, stores).reversed()
+        let listed = try await stores.accounts.list(after: nil, limit: Self.mostRead, in: scope).map(\.account)
         let accounts = listed.sorted { ($0.createdAt, $0.id.rawValue) > ($1.createdAt, $1.id.rawValue) }
         let state =
-            "\(Self.count(listed.count, "account", of: 1000)), \(Self.count(mails.count, "email")), \(messages.count) SMS"
-        let more: HTML? =
-            listed.count > Self.most
-            ? "<p class=\"quiet\">Only the newest \(String(Self.most)) are shown. accounts:batchGet lists all.</p>"
-            : nil
+            "\(Self.count(listed.count, "account")), \(Self.count(mails.count, "email")), \(messages.count) SMS"
         return """
             <p id="state" role="status">\(state) in \(project.id.rawValue)</p>
             <section aria-labelledby="mails-title"><h2 id="mails-title">Emails</h2><div id="mails">
-            \(html: Self.list(mails.map(Self.item), else: "No emails yet. Links appear here and disappear once used."))
+            \(html: Self.list(mails, Self.item, all: "oobCodes", else: "No emails yet. Links appear here and disappear once used."))
             </div></section>
             <section aria-labelledby="sms-title"><h2 id="sms-title">SMS</h2><div id="sms">
-            \(html: Self.list(messages.map(Self.item), else: "No SMS yet. Codes appear here and disappear once used."))
+            \(html: Self.list(messages, Self.item, all: "verificationCodes", else: "No SMS yet. Codes appear here and disappear once used."))
             </div></section>
             <section aria-labelledby="accounts-title"><h2 id="accounts-title">Accounts</h2><div id="accounts">
-            \(html: Self.list(accounts.prefix(Self.most).map(Self.item), else: "No accounts yet."))
-            \(html: more)
+            \(html: Self.list(accounts, Self.item, all: "accounts:batchGet", else: "No accounts yet."))
             </div></section>
             """
     }
 
-    private static func list(_ items: [HTML], else nothing: String) -> HTML {
-        items.isEmpty ? "<p class=\"quiet\">\(nothing)</p>" : "<ul>\(html: items)</ul>"
+    /// - Parameter all: the route that lists all.
+    private static func list<Item>(
+        _ items: some Collection<Item>,
+        _ html: (Item) -> HTML,
+        all: String,
+        else nothing: String
+    ) -> HTML {
+        guard !items.isEmpty else { return "<p class=\"quiet\">\(nothing)</p>" }
+        let more: HTML? =
+            items.count > most
+            ? "<p class=\"quiet\">Only the newest \(String(most)) are shown. \(all) lists all.</p>" : nil
+        return "<ul>\(html: items.prefix(most).map(html))</ul>\(html: more)"
     }
 
-    private static func count(_ number: Int, _ noun: String, of most: Int = .max) -> String {
-        "\(number)\(number == most ? " or more" : "") \(noun)\(number == 1 ? "" : "s")"
+    private static func count(_ number: Int, _ noun: String) -> String {
+        "\(number)\(number == mostRead ? " or more" : "") \(noun)\(number == 1 ? "" : "s")"
     }
 
     // MARK: Items
 
     private static func item(_ waiting: WaitingMail) -> HTML {
-        let change: HTML? = waiting.code.newEmail.map { "<br>new email <bdi>\($0.canonical)</bdi>" }
+        let change: HTML? = waiting.newEmail.map { "<br>new email <bdi>\($0.canonical)</bdi>" }
         let digits: HTML? = waiting.mail.code.map { "\n<p><code class=\"digits\">\($0)</code></p>" }
         // A relative link, so that it works under any host name; it leads to the page that asks before it does
         // anything.
@@ -105,7 +112,7 @@ struct DevPage: Sendable {
         return """
             <li>
             <p><b><bdi>\(waiting.mail.to)</bdi></b>\(html: change)</p>
-            <p><a id="mail-\(waiting.text)" href="/__/auth/action?\(query)">\(waiting.code.type.rawValue)</a></p>
+            <p><a id="mail-\(waiting.text)" href="/__/auth/action?\(query)">\(waiting.type.rawValue)</a></p>
             <p><code>\(waiting.text)</code></p>\(html: digits)
             </li>
             """

@@ -16,12 +16,15 @@ package enum DevelopmentMode {
     /// - Parameters:
     ///   - parts: gets the permissions of this mode.
     ///   - unsignedTokens: issue unsigned ID tokens, as the emulator does.
+    ///   - say: prints the links in emails and the codes in SMS, because none is sent.
     package static func options(
         for parts: inout Parts,
         project: ProjectID,
-        unsignedTokens: Bool = false
+        unsignedTokens: Bool = false,
+        say: @escaping @Sendable (String) -> Void
     ) -> ServiceAssembly.Options {
         parts.development = true
+        parts.hasWritten = { say($0.text) }
         parts.unsignedCustomToken = UnsignedCustomTokens.read
         parts.passwordInHash = ReadableHashes.password
         if unsignedTokens {

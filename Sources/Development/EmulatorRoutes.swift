@@ -83,12 +83,12 @@ package struct EmulatorRoutes: Sendable {
             json.array("oobCodes") { json in
                 for mail in mails {
                     json.object { json in
-                        json.member("email", mail.code.email.canonical)
-                        json.member("requestType", mail.code.type.rawValue)
+                        json.member("email", mail.email.canonical)
+                        json.member("requestType", mail.type.rawValue)
                         json.member("oobCode", mail.text)
                         json.member("oobLink", mail.mail.link)
                         json.member("code", mail.mail.code)
-                        json.member("newEmail", mail.code.newEmail?.canonical)
+                        json.member("newEmail", mail.newEmail?.canonical)
                     }
                 }
             }
@@ -97,8 +97,7 @@ package struct EmulatorRoutes: Sendable {
 
     /// The SMS codes that are still valid.
     private func listVerificationCodes(_ call: Call) async throws -> Response {
-        let scope = try await scope(of: call)
-        let found = try await WaitingSMS.all(in: scope, stores, now: stores.configuration.now())
+        let found = try await WaitingSMS.all(in: try await scope(of: call), stores)
         return .json { json in
             json.array("verificationCodes") { json in
                 for waiting in found {

@@ -60,6 +60,8 @@ package struct NewOOBCode: Sendable {
     package var shortCode: NewShortCode?
     /// Nil if an admin gets the code.
     package var mail: Mail?
+    /// How long the email waits for its delivery, in seconds; nil for as long as the code is valid.
+    package var mailLifetime: Double?
     /// Costs as much time as a real code but is none, for addresses that must not be revealed.
     package var isDecoy = false
 

@@ -104,7 +104,7 @@ package struct OOBCodeStore: Sendable {
                 in: scope,
                 keyRing: keyRing,
                 due: now,
-                expiry: validUntil,
+                expiry: min(validUntil, now.addingTimeInterval(code.mailLifetime ?? .infinity)),
                 isDecoy: code.isDecoy,
                 from: "code"
             )

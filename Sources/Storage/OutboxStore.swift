@@ -133,7 +133,7 @@ package struct OutboxStore: Sendable {
         }
     }
 
-    private static let isWaiting: SQL = "delivered_at IS NULL AND abandoned_at IS NULL"
+    static let isWaiting: SQL = "delivered_at IS NULL AND abandoned_at IS NULL"
 
     /// More than a node takes at once, as other nodes may take some of them at the same time.
     ///
@@ -251,5 +251,5 @@ package struct OutboxStore: Sendable {
             """
     }
 
-    private static func place(_ project: ProjectID, _ id: String) -> String { "outbox/\(project)/\(id)" }
+    static func place(_ project: ProjectID, _ id: String) -> String { "outbox/\(project)/\(id)" }
 }

@@ -1,4 +1,4 @@
-import Delivery
+package import Delivery
 package import Foundation
 package import Linking
 import Postgres
@@ -23,13 +23,15 @@ package struct VerificationCodeStore: Sendable {
 
     /// Stores a code and its SMS in one statement, replacing the owner's older code of the purpose.
     ///
+    /// - Returns: the SMS, if the code has one.
     /// - Throws: ``RateLimitReached``.
+    @discardableResult
     package func insert(
         _ code: NewVerificationCode,
         within limits: RateLimits,
         in scope: Scope,
         now: Date
-    ) async throws {
+    ) async throws -> SMS? {
         let validUntil = now.addingTimeInterval(SMS.lifetime)
         let session = SecureHash.sha256(code.session.reveal())
         let hash = keyRing.hash(of: code.code, session, in: Self.table, scope)
@@ -46,17 +48,27 @@ package struct VerificationCodeStore: Sendable {
             RETURNING owner
             """
         var statement: SQL = "WITH \(sql: limits.taking), code AS (\(sql: insertion))"
-        if code.sends {
-            let message = try message(code, validUntil: validUntil, in: scope, now: now)
+        let sms = code.sends ? Self.sms(code, validUntil: validUntil) : nil
+        if let sms {
+            let message = try OutboxStore.insertion(
+                kind: SMS.kind,
+                sms,
+                in: scope,
+                keyRing: keyRing,
+                due: now,
+                expiry: validUntil,
+                from: "code"
+            )
             statement = "\(sql: statement), message AS (\(sql: message))"
         }
         let passed = try await database.query("\(sql: statement) SELECT passed FROM limits") { row in
             try row.next(Int64.self)
         }
         try limits.check(passed: passed.first ?? 0)
+        return sms
     }
 
-    private func message(_ code: NewVerificationCode, validUntil: Date, in scope: Scope, now: Date) throws -> SQL {
+    private static func sms(_ code: NewVerificationCode, validUntil: Date) -> SMS {
         var sms = SMS(
             to: code.phoneNumber.text,
             code: code.code.reveal(),
@@ -65,15 +77,7 @@ package struct VerificationCodeStore: Sendable {
             appHash: code.appHash
         )
         if code.showsSession { sms.session = code.session.reveal() }
-        return try OutboxStore.insertion(
-            kind: SMS.kind,
-            sms,
-            in: scope,
-            keyRing: keyRing,
-            due: now,
-            expiry: validUntil,
-            from: "code"
-        )
+        return sms
     }
 
     /// Counts an attempt for a session's code and returns the result.
@@ -111,19 +115,6 @@ package struct VerificationCodeStore: Sendable {
             validUntil: row.validUntil,
             attempts: Int(row.attempts)
         )
-    }
-
-    /// Whether a session has a valid code.
-    package func isLive(session: Secret, in scope: Scope, now: Date) async throws -> Bool {
-        let hash = SecureHash.sha256(session.reveal())
-        let rows = try await database.query(
-            """
-            SELECT true FROM verification_codes
-            WHERE project = \(scope.project.rawValue) AND session_hash = \(hash) AND \(sql: scope.tenantFits)
-                AND valid_until > \(now) AND attempts < \(Int32(Self.attempts))
-            """
-        ) { row in try row.next(Bool.self) }
-        return !rows.isEmpty
     }
 
     /// Ends a code without applying it.

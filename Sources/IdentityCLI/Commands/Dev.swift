@@ -120,7 +120,12 @@ struct Dev: AsyncParsableCommand {
             outbound: AddressPolicy(allowsLoopback: true),
             verifiers: [FakeCredentialVerifier()]
         )
-        let options = DevelopmentMode.options(for: &node.parts, project: projectID, unsignedTokens: unsignedTokens)
+        let options = DevelopmentMode.options(
+            for: &node.parts,
+            project: projectID,
+            unsignedTokens: unsignedTokens,
+            say: Progress.say
+        )
         let assembly = ServiceAssembly(node.parts, options, logger: logger)
         let application = ServiceApplication.make(
             responder: assembly.responder,
@@ -140,7 +145,7 @@ struct Dev: AsyncParsableCommand {
             )
             try await exchange.bringIn(projectID, stores, assembly.accounts)
         }
-        var others: [any Service] = [MessagePrinter(stores: stores, say: Progress.say)]
+        var others: [any Service] = []
         if let folder = exchange.target {
             others.append(ExportOnExit(to: folder, projectID, stores, assembly.accounts, say: Progress.say))
         }
@@ -241,7 +246,7 @@ private struct Prepared: Service {
     }
 }
 
-/// Unbuffered output for the user at the terminal.
+/// Output for the user at the terminal; no request waits for it.
 enum Progress {
-    static func say(_ text: String) { FileHandle.standardOutput.say(Data("\(text)\n".utf8)) }
+    @Sendable static func say(_ text: String) { LogWriter.output.write(Data("\(text)\n".utf8)) }
 }

@@ -222,6 +222,27 @@ struct DevCommandTests {
         }
     }
 
+    @Test("prints the link of an email and the code of an SMS")
+    func printsMessages() async throws {
+        try await IdentityProgram.dev("--ephemeral", "--demo-providers", "none") { program, service in
+            let codes = "/emulator/v1/projects/demo-project"
+            let user = try await service.signUp("ada@example.com")
+            _ = try await service.call(
+                "accounts:sendOobCode",
+                ["requestType": "VERIFY_EMAIL", "idToken": JSON(user.idToken)]
+            )
+            _ = try await program.line { $0 == "email to ada@example.com (VERIFY_EMAIL):" }
+            let mail = try await service.get("\(codes)/oobCodes")["oobCodes"]?[0]
+            let link = try #require(mail?["oobLink"]?.string)
+            _ = try await program.line { $0 == "  \(link)" }
+            _ = try await service.call("accounts:sendVerificationCode", ["phoneNumber": "+491701234567"])
+            _ = try await program.line { $0 == "SMS to +491701234567:" }
+            let sms = try await service.get("\(codes)/verificationCodes")["verificationCodes"]?[0]
+            let digits = try #require(sms?["code"]?.string)
+            _ = try await program.line { $0.contains(digits) }
+        }
+    }
+
     @Test("makes a project that an admin path names")
     func makesProjects() async throws {
         try await IdentityProgram.dev("--ephemeral", "--project", "other-project") { _, service in

@@ -41,6 +41,8 @@ package struct TestService: Sendable {
         package var development = false
         /// `identity dev --unsigned-tokens`.
         package var unsignedTokens = false
+        /// Receives what `identity dev` prints of emails and SMS.
+        package var say: @Sendable (String) -> Void = { _ in }
         /// As `ProjectSettings()`, with anonymous sign-in.
         package var settings: ProjectSettings = {
             var settings = ProjectSettings()
@@ -175,7 +177,12 @@ package struct TestService: Sendable {
         parts.pause = options.pause
         var assemblyOptions =
             options.development
-            ? DevelopmentMode.options(for: &parts, project: project.id, unsignedTokens: options.unsignedTokens)
+            ? DevelopmentMode.options(
+                for: &parts,
+                project: project.id,
+                unsignedTokens: options.unsignedTokens,
+                say: options.say
+            )
             : ServiceAssembly.Options()
         assemblyOptions.limits = options.limits
         let assembly = ServiceAssembly(parts, assemblyOptions, logger: logger)
