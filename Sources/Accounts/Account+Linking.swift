@@ -31,14 +31,25 @@ extension Account {
         account.linked.sort { $0.provider.rawValue < $1.provider.rawValue }
         account.displayName = displayName ?? identity.profile.displayName
         account.photoURL = photoURL ?? identity.profile.photoURL
+        account.apply(effect)
+        return account
+    }
+
+    /// With the effect of the identity's email; any makes it another version.
+    func changed(by effect: LinkDecision.EmailEffect) -> Account {
+        guard effect != .none else { return self }
+        var account = self
+        account.version += 1
+        account.apply(effect)
+        return account
+    }
+
+    private mutating func apply(_ effect: LinkDecision.EmailEffect) {
         switch effect {
         case .none: break
-        case .markVerified: account.emailVerified = true
-        case .adopt(let email, let verified):
-            account.email = email
-            account.emailVerified = verified
+        case .markVerified: emailVerified = true
+        case .adopt(let email, let verified): (self.email, emailVerified) = (email, verified)
         }
-        return account
     }
 
     /// Without the credentials that it had before its email was verified (S7).

@@ -5,11 +5,19 @@ import Storage
 
 extension Parts {
     /// The webhook after a sign-in with a provider: about a new account, or about one that changed.
-    func notice(after event: AccountEvent, of account: Account, _ caller: Caller) -> WebhookNotice? {
+    ///
+    /// - Parameter isChanged: whether the account changed although the event does not say so.
+    func notice(
+        after event: AccountEvent,
+        of account: Account,
+        isChanged: Bool = false,
+        _ caller: Caller
+    ) -> WebhookNotice? {
         let type: WebhookType
         switch event {
         case .signedUp: type = .accountCreated
         case .linked, .takenOver: type = .accountUpdated
+        case _ where isChanged: type = .accountUpdated
         default: return nil
         }
         guard caller.project.settings.delivery.takes(type) else { return nil }

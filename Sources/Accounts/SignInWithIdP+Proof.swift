@@ -251,6 +251,18 @@ extension SignInWithIdP {
         throw .federation(.issuerMismatch(got: identity.issuer, want: issuer))
     }
 
+    /// Refuses a new identity whose email could not be read: what becomes of it depends on the email.
+    ///
+    /// A linked identity signs in without: its account stays the same.
+    func requireReadEmail(
+        _ found: SignInCandidates,
+        _ credential: FederatedCredential,
+        _ caller: Caller
+    ) throws(AccountsError) {
+        guard found.owner == nil, let reason = credential.emailUnavailable else { return }
+        throw .federation(.unavailable(reason), at: credential.identity.provider, caller)
+    }
+
     func makeWrite(_ proof: Proof, _ session: SessionEffect, _ caller: Caller) -> SignInWrite {
         SignInWrite(
             scope: caller.scope,

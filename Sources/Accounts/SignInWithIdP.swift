@@ -76,7 +76,9 @@ package struct SignInWithIdP: Sendable {
     /// - Returns: nil if the accounts changed while they were read.
     private func signIn(_ proof: inout Proof, _ request: Request, _ caller: Caller) async throws -> Decided? {
         let session = prepareSession(proof.credential, caller)
+        let policy = parts.policy(for: proof.credential, caller)
         var write = makeWrite(proof, .open(session.values), caller)
+        write.adoptsEmail = policy.oneAccountPerEmail
         let found = try await parts.accounts.candidates(
             for: proof.credential.identity,
             // A blocking function must run before anything is written, and the statement knows nothing of passkeys.
@@ -84,6 +86,7 @@ package struct SignInWithIdP: Sendable {
             in: caller.scope
         )
         try requireSameIssuer(found, proof.credential.identity, caller)
+        try requireReadEmail(found, proof.credential, caller)
         if found.owner?.displayName == nil { try await recallName(for: &proof.credential, caller) }
         write.credential = proof.credential
         let decision = SignInDecision.decide(
@@ -91,7 +94,7 @@ package struct SignInWithIdP: Sendable {
             owner: found.owner?.candidate,
             emailOwner: found.emailOwner?.candidate,
             purpose: proof.purpose == .reauthenticate || !request.autoCreate ? .reauthenticate : .signIn,
-            policy: parts.policy(for: proof.credential, caller)
+            policy: policy
         ).decision
         let decided = try await carryOut(decision, found, write, session.secret, caller)
         guard case .write(var attempt) = decided else { return decided }
@@ -107,7 +110,12 @@ package struct SignInWithIdP: Sendable {
         attempt.challenge = entrance.challenge
         attempt.write.session = entrance.newSession.map(SessionEffect.open) ?? .none
         attempt.write.amendment = entrance.amendment
-        attempt.write.notice = parts.notice(after: attempt.event, of: entrance.account, caller)
+        attempt.write.notice = parts.notice(
+            after: attempt.event,
+            of: entrance.account,
+            isChanged: decision.emailEffect != .none,
+            caller
+        )
         return .write(attempt)
     }
 
@@ -140,14 +148,17 @@ package struct SignInWithIdP: Sendable {
             return .conflict(
                 .needsConfirmation(account: mayLearn ? account : nil, providers: mayLearn ? providers : nil)
             )
-        case .signIn:
+        case .signIn, .adoptEmail:
             guard let account = found.owner else { return nil }
             guard !found.isBlocked else { throw AccountsError.userDisabled }
             write.restoresGrant = found.isWithdrawn
             let linked = account.linked.first { $0.provider == identity.provider && $0.subject == identity.subject }
-            return attempt(.signedIn, account.named(by: write.credential)) {
+            let effect = found.isOpened ? .none : decision.emailEffect
+            return attempt(.signedIn, account.named(by: write.credential).changed(by: effect)) {
                 let outcome: WriteOutcome =
-                    found.isOpened ? .applied(validSince: account.validSince) : try await store.signIn(to: account, $1)
+                    found.isOpened
+                    ? .applied(validSince: account.validSince)
+                    : try await store.signIn(to: account, effect: effect, $1)
                 if case .applied = outcome, let linked, linked.updated(by: identity) != linked {
                     try await store.update(linked.updated(by: identity), by: identity, of: account.id, $1)
                 }
@@ -190,6 +201,7 @@ package struct SignInWithIdP: Sendable {
         let user = try SignedInAccount(token: token, account: found.signedIn, session: found.session)
         let account = user.account
         try requireSameIssuer(found, proof.credential.identity, caller)
+        try requireReadEmail(found, proof.credential, caller)
         if account.displayName == nil { try await recallName(for: &proof.credential, caller) }
         // The same request may have arrived twice, and the other one was first.
         if found.owner?.id == account.id { proof = try await reread(proof, caller) }

@@ -7,9 +7,11 @@ import struct Foundation.Date
 package struct AccountMerge: Sendable, Hashable {
     /// The name of second factors among sign-in methods.
     package static let secondFactors: ProviderID = "mfa"
+    /// The name of the email among conflicts, and among what an undo leaves.
+    package static let email: ProviderID = "email"
 
     package struct Conflict: Sendable, Hashable {
-        /// An identity provider, `password`, `phone`, `emailLink`, `passkey` or `mfa`.
+        /// An identity provider, `password`, `phone`, `emailLink`, `passkey`, `mfa` or `email`, which cannot be dropped.
         package var method: ProviderID
         package var reason: Reason
     }
@@ -19,7 +21,9 @@ package struct AccountMerge: Sendable, Hashable {
         case alreadyLinked
         /// It belongs to an email that the survivor does not take.
         case otherAddress
-        /// The password's email is not verified, but it would open an account with a verified email.
+        /// Of the password: its email is not verified, but it would open an account with a verified email.
+        ///
+        /// Of the email: it is not verified, and it would be the email of an account with what the other one brings.
         case emailNotVerified
         /// Accounts with second factors cannot sign in by phone, and one of the two has some.
         case phoneSignIn
@@ -86,12 +90,18 @@ package struct AccountMerge: Sendable, Hashable {
                 after.secondFactors += others
             }
         }
+        if Self.isEndangered(survivor, merged, in: after, movesMethods: !moved.isEmpty || !movedFactors.isEmpty) {
+            conflicts.insert(Conflict(method: Self.email, reason: .emailNotVerified), at: 0)
+        }
         for field in MergeRecord.profile where after[keyPath: field] == nil {
             after[keyPath: field] = merged[keyPath: field]
         }
         record.moved = moved
         record.phoneNumber = moved.contains(.phone) ? merged.phoneNumber : nil
-        if moved.contains(.passkey) { record.passkeys = merged.passkeys.map(\.id) }
+        if moved.contains(.passkey) {
+            record.passkeys = merged.passkeys.map(\.id)
+            record.passkeyRecords = merged.passkeys
+        }
         for credential in merged.linked where moved.contains(credential.provider) {
             record.subjects[credential.provider.rawValue] = credential.subject
         }
@@ -105,6 +115,21 @@ package struct AccountMerge: Sendable, Hashable {
     package mutating func seal(_ factors: [SecondFactor]) {
         let moved = Set(movedFactors.map(\.id))
         survivor.secondFactors = survivor.secondFactors.filter { !moved.contains($0.id) } + factors
+    }
+
+    /// Whether the account would have an unverified email, and methods that were not that email's account's before.
+    ///
+    /// The user who verifies the email takes the account over, and all methods end (T-A7): a merge must not put more
+    /// at stake than there was.
+    private static func isEndangered(
+        _ survivor: Account,
+        _ merged: Account,
+        in after: Account,
+        movesMethods: Bool
+    ) -> Bool {
+        guard after.email != nil, !after.emailVerified else { return false }
+        if survivor.email == nil { return !survivor.waysIn.isEmpty || !survivor.secondFactors.isEmpty }
+        return merged.emailVerified || movesMethods
     }
 
     /// Why a method cannot move; nil if it can.
@@ -166,22 +191,24 @@ package struct MergeRecord: Sendable, Hashable, Codable {
         }
     }
 
-    package fileprivate(set) var moved: [ProviderID] = []
+    package internal(set) var moved: [ProviderID] = []
     /// The subjects of the moved identities, by provider.
-    fileprivate var subjects: [String: String] = [:]
+    var subjects: [String: String] = [:]
     /// Canonical; nil if the email did not move.
-    fileprivate var email: String?
-    fileprivate var emailVerified = false
-    fileprivate var phoneNumber: String?
+    var email: String?
+    var emailVerified = false
+    var phoneNumber: String?
     /// The IDs of the moved second factors.
-    fileprivate var factors: [String] = []
+    var factors: [String] = []
     /// The IDs of the moved passkeys; nil for none.
-    fileprivate var passkeys: [String]?
-    fileprivate var before: Fields
-    fileprivate var after: Fields
-    fileprivate var wasDisabled: Bool?
+    var passkeys: [String]?
+    /// The moved passkeys themselves, which are stored nowhere once they are detached; nil for none.
+    var passkeyRecords: [Passkey]?
+    var before: Fields
+    var after: Fields
+    var wasDisabled: Bool?
 
-    fileprivate init(before: Fields, wasDisabled: Bool?) {
+    init(before: Fields, wasDisabled: Bool?) {
         (self.before, self.wasDisabled) = (before, wasDisabled)
         after = before
     }
@@ -189,105 +216,5 @@ package struct MergeRecord: Sendable, Hashable, Codable {
     /// The members that the survivor takes if it has none.
     static var profile: [WritableKeyPath<Account, String?>] {
         [\.displayName, \.photoURL, \.screenName, \.language, \.timeZone, \.dateOfBirth]
-    }
-}
-
-/// Both accounts after a merge is undone: only what is unchanged since the merge goes back.
-package struct MergeUndo: Sendable, Hashable {
-    /// The name of the email in ``left``.
-    package static let email: ProviderID = "email"
-
-    /// The account that the other one was merged into.
-    package private(set) var survivor: Account
-    package private(set) var restored: Account
-    /// Sign-in methods that go back, sorted.
-    package private(set) var returned: [ProviderID] = []
-    /// What the merge moved and was changed since; it stays where it is.
-    package private(set) var left: [ProviderID] = []
-
-    /// - Parameters:
-    ///   - merged: with what it held all along.
-    ///   - seconds: since 1970.
-    package init(of record: MergeRecord, survivor: Account, merged: Account, seconds: Int64) {
-        var back = survivor
-        var restored = merged
-        back.version += 1
-        restored.version += 1
-        restored.validSince = max(restored.validSince, seconds)
-        // An account that an admin has disabled since must not be enabled by the undo.
-        restored.disabled = survivor.isDisabled ? true : record.wasDisabled
-        var emailStands = true
-        if let email = record.email {
-            emailStands = survivor.email?.canonical == email && survivor.emailVerified == record.emailVerified
-            if emailStands {
-                (restored.email, restored.emailVerified) = (survivor.email, survivor.emailVerified)
-                (back.email, back.emailVerified) = (nil, false)
-            } else {
-                left.append(Self.email)
-            }
-        }
-        for method in record.moved {
-            let stands: Bool
-            switch method {
-            case .password:
-                // A rehash of the same password keeps its date.
-                stands =
-                    emailStands && survivor.hasPassword
-                    && survivor.passwordUpdatedAt == record.after.passwordUpdatedAt
-                if stands {
-                    (restored.hasPassword, back.hasPassword) = (true, false)
-                    back.passwordUpdatedAt = record.before.passwordUpdatedAt
-                }
-            case .phone:
-                stands = survivor.phoneNumber == record.phoneNumber
-                if stands { (restored.phoneNumber, back.phoneNumber) = (survivor.phoneNumber, nil) }
-            case .emailLink:
-                stands = emailStands && survivor.emailLinkSignIn
-                if stands { (restored.emailLinkSignIn, back.emailLinkSignIn) = (true, record.before.emailLinkSignIn) }
-            case .passkey:
-                let ids = Set(record.passkeys ?? [])
-                let current = back.passkeys.filter { ids.contains($0.id) }
-                back.passkeys.removeAll { ids.contains($0.id) }
-                restored.passkeys += current
-                stands = !current.isEmpty
-            default:
-                let subject = record.subjects[method.rawValue]
-                let credential = survivor.linked.first { $0.provider == method && $0.subject == subject }
-                stands = credential != nil
-                if let credential {
-                    back.linked.removeAll { $0.provider == method }
-                    restored.linked.append(credential)
-                    restored.linked.sort { $0.provider.rawValue < $1.provider.rawValue }
-                }
-            }
-            if stands { returned.append(method) } else { left.append(method) }
-        }
-        if Self.returnFactors(record.factors, from: &back, to: &restored) { left.append(AccountMerge.secondFactors) }
-        let after = MergeRecord.Fields(survivor).profile
-        for (index, field) in MergeRecord.profile.enumerated() where after[index] == record.after.profile[index] {
-            back[keyPath: field] = record.before.profile[index]
-        }
-        self.survivor = back
-        self.restored = restored
-    }
-
-    /// - Returns: whether some of the factors no longer exist.
-    private static func returnFactors(_ ids: [String], from back: inout Account, to restored: inout Account) -> Bool {
-        var isIncomplete = false
-        for id in ids {
-            let current = back.secondFactors.first { $0.id == id }
-            guard let index = restored.secondFactors.firstIndex(where: { $0.id == id }) else { continue }
-            guard let current, current.phoneNumber == restored.secondFactors[index].phoneNumber else {
-                restored.secondFactors.remove(at: index)
-                isIncomplete = true
-                continue
-            }
-            if case .totp(let secret, _) = restored.secondFactors[index].kind, case .totp(_, let last) = current.kind {
-                // A code that was used in the meantime must not be accepted again.
-                restored.secondFactors[index].kind = .totp(sealedSecret: secret, lastStep: last)
-            }
-            back.secondFactors.removeAll { $0.id == id }
-        }
-        return isIncomplete
     }
 }

@@ -1,7 +1,7 @@
 package import struct Foundation.Date
 
 /// A passkey of an account: what WebAuthn §4 calls a credential record, with its name and times.
-package struct Passkey: Sendable, Hashable {
+package struct Passkey: Sendable, Hashable, Codable {
     /// The credential ID in base64url without padding, which is the only stored spelling.
     package var id: String
     /// What the authenticator returns with each use.

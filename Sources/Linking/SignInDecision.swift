@@ -1,10 +1,13 @@
 /// What a verified identity may do when no user is signed in.
 ///
-/// A pure function of the identity, the accounts that it could belong to and the project's policy; the row IDs (S1…S14,
+/// A pure function of the identity, the accounts that it could belong to and the project's policy; the row IDs (S1…S15,
 /// D1, D2) are those of the decision table in `docs/guide/linking.md`.
 package enum SignInDecision: Sendable, Hashable {
     /// The identity belongs to this account (S1, D1).
     case signIn(AccountID)
+    /// The identity belongs to this account, which has no email, and no account has the identity's: sign in, and the
+    /// account takes it (S15).
+    case adoptEmail(AccountID, EmailAddress, verified: Bool)
     /// No account has it: creates one, with the email as its own if `email` is set (S3, S4, D2); without it if the
     /// email is a relay address that another account has (S14).
     case signUp(email: EmailAddress?, emailVerified: Bool)
@@ -49,11 +52,15 @@ package enum SignInDecision: Sendable, Hashable {
         purpose: Purpose,
         policy: LinkingPolicy
     ) -> (row: SignInRow, decision: SignInDecision) {
+        let proven = policy.emailTrust.proves(identity)
         if let owner {
             if owner.disabled { return (.s2, .refuse(.accountDisabled)) }
-            return (policy.oneAccountPerEmail ? .s1 : .d1, .signIn(owner.id))
+            guard policy.oneAccountPerEmail else { return (.d1, .signIn(owner.id)) }
+            guard owner.email == nil, emailOwner == nil, let email = identity.email else {
+                return (.s1, .signIn(owner.id))
+            }
+            return (.s15, .adoptEmail(owner.id, email, verified: proven))
         }
-        let proven = policy.emailTrust.proves(identity)
         guard policy.oneAccountPerEmail, let email = identity.email, let emailOwner, !identity.emailIsRelay else {
             guard purpose == .signIn else { return (.s10, .refuse(.accountNotFound)) }
             guard policy.signUpAllowed else { return (.s11, .refuse(.signUpClosed)) }
@@ -72,5 +79,13 @@ package enum SignInDecision: Sendable, Hashable {
         guard emailOwner.emailVerified else { return (.s7, .takeOver(emailOwner.id)) }
         let replaced = emailOwner.linked[identity.provider]
         return (replaced == nil ? .s5 : .s6, .link(emailOwner.id, replaced: replaced))
+    }
+}
+
+extension SignInDecision {
+    /// The effect of a sign-in to the identity's account on the account's email.
+    package var emailEffect: LinkDecision.EmailEffect {
+        guard case .adoptEmail(_, let email, let verified) = self else { return .none }
+        return .adopt(email, verified: verified)
     }
 }

@@ -14,6 +14,7 @@ package enum SignInRow: String, Sendable, Hashable, CaseIterable {
     case s12 = "S12"
     case s13 = "S13"
     case s14 = "S14"
+    case s15 = "S15"
     case d1 = "D1"
     case d2 = "D2"
 
@@ -36,6 +37,7 @@ package enum SignInRow: String, Sendable, Hashable, CaseIterable {
             "The provider verifies the email of an account, and the project requires users to confirm every link."
         case .s13: "The email belongs to an account, and the project never links by email."
         case .s14: "No account has the identity, and its email is a relay address, which matches no account."
+        case .s15: "The identity is linked to an account without an email, and no account has the provider's."
         case .d1: "The identity is linked to the account."
         case .d2: "No account has the identity, and the project allows several accounts per email."
         }

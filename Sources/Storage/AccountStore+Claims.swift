@@ -75,7 +75,7 @@ extension AccountStore {
         }
     }
 
-    private func insert(
+    func insert(
         _ linked: LinkedCredential,
         account: AccountID,
         _ scope: Scope,

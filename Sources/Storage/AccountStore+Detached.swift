@@ -49,18 +49,47 @@ extension AccountStore {
                 AND account = \(account.rawValue)
             ORDER BY version DESC, provider
             """
-        ) { row in
-            DetachedCredential(
-                provider: ProviderID(try row.next(String.self)),
-                subject: try row.next(),
-                email: try row.next(),
-                displayName: try row.next(),
-                linkedAt: try row.next(),
-                reason: DetachedCredential.Reason(rawValue: try row.next()) ?? .takeOver,
-                byProvider: ProviderID(try row.next(String.self)),
-                bySubject: try row.next(),
-                detachedAt: try row.next()
-            )
-        }
+        ) { row in try Self.detached(&row) }
+    }
+
+    /// The credentials that the account has lost since `date`, and no other account has, latest first.
+    func detached(
+        from account: AccountID,
+        since date: Date,
+        _ scope: Scope,
+        _ transaction: PostgresTransaction
+    ) async throws -> [DetachedCredential] {
+        try await transaction.query(
+            """
+            SELECT d.provider, d.subject, d.email, d.display_name, d.linked_at, d.reason, d.by_provider, d.by_subject,
+                d.detached_at
+            FROM detached_credentials d
+            WHERE d.project = \(scope.project.rawValue) AND d.tenant = \(scope.tenant.rawValue)
+                AND d.account = \(account.rawValue) AND d.detached_at >= \(date)
+                AND NOT EXISTS (
+                    SELECT FROM credential_subjects c WHERE c.project = d.project AND c.tenant = d.tenant
+                        AND c.provider = d.provider AND c.subject = d.subject
+                )
+                AND NOT EXISTS (
+                    SELECT FROM account_phones p WHERE d.provider = \(ProviderID.phone.rawValue)
+                        AND p.project = d.project AND p.tenant = d.tenant AND p.phone_number = d.subject
+                )
+            ORDER BY d.version DESC, d.provider
+            """
+        ) { row in try Self.detached(&row) }
+    }
+
+    private static func detached(_ row: inout PostgresRow) throws -> DetachedCredential {
+        DetachedCredential(
+            provider: ProviderID(try row.next(String.self)),
+            subject: try row.next(),
+            email: try row.next(),
+            displayName: try row.next(),
+            linkedAt: try row.next(),
+            reason: DetachedCredential.Reason(rawValue: try row.next()) ?? .takeOver,
+            byProvider: ProviderID(try row.next(String.self)),
+            bySubject: try row.next(),
+            detachedAt: try row.next()
+        )
     }
 }

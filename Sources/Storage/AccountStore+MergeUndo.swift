@@ -32,6 +32,18 @@ extension AccountStore {
         in scope: Scope,
         now: Date
     ) async throws -> SeparatedAccounts {
+        // Another account may take what was detached after it was read as free.
+        for _ in 0..<2 {
+            do {
+                return try await separate(id, isTold: isTold, scope, now: now)
+            } catch let error as PostgresError where error.constraint.flatMap(ClaimConflict.init(rawValue:)) != nil {
+                continue
+            }
+        }
+        return try await separate(id, isTold: isTold, scope, now: now)
+    }
+
+    private func separate(_ id: String, isTold: Bool, _ scope: Scope, now: Date) async throws -> SeparatedAccounts {
         try await database.transaction { transaction in
             let found = try await transaction.query(
                 """
@@ -61,10 +73,15 @@ extension AccountStore {
             guard ended == 1 else { throw UndoRefusal.unknown }
             let (stayed, merged) = try await read(found.survivor, found.merged, scope, transaction)
             let seconds = Int64(now.timeIntervalSince1970)
-            let undo = MergeUndo(of: record, survivor: stayed, merged: merged, seconds: seconds)
+            var undo = MergeUndo(of: record, survivor: stayed, merged: merged, seconds: seconds)
+            if !undo.left.isEmpty {
+                let detached = try await detached(from: stayed.id, since: found.mergedAt, scope, transaction)
+                undo = MergeUndo(of: record, survivor: stayed, merged: merged, detached: detached, seconds: seconds)
+            }
             try await moveClaims(of: stayed, to: undo.restored, scope, transaction)
             let identities = Set(undo.returned.filter(\.isFederated))
             try await moveIdentities(identities, from: stayed.id, to: merged.id, scope, transaction)
+            try await claim(undo.recovered, of: undo.restored, scope, now: now, transaction)
             let returnsPassword = undo.returned.contains(.password)
             try await write(undo.restored, password: returnsPassword ? .of(stayed.id) : .own, transaction, scope)
             try await write(undo.survivor, password: returnsPassword ? .none : .own, transaction, scope)
@@ -81,6 +98,34 @@ extension AccountStore {
                 try await tell(.accountMergeUndone, of: survivor, merged.id, scope, now: now, transaction)
             }
             return SeparatedAccounts(survivor: survivor, restored: restored, left: undo.left)
+        }
+    }
+
+    /// Claims again what was detached from the survivor, for the account that has it back.
+    private func claim(
+        _ recovered: [ProviderID],
+        of account: Account,
+        _ scope: Scope,
+        now: Date,
+        _ transaction: PostgresTransaction
+    ) async throws {
+        for method in recovered {
+            switch method {
+            case .phone:
+                guard let number = account.phoneNumber else { continue }
+                let target: SQL = "WITH target AS (SELECT \(account.id.rawValue)::text AS account)"
+                try await transaction.execute("\(sql: target) \(sql: claimPhone(number, scope))")
+            case .passkey:
+                var before = account
+                before.passkeys = []
+                try await applyPasskeys(
+                    Transition(before: before, after: account, scope: scope, now: now, transaction: transaction)
+                )
+            default:
+                for linked in account.linked where linked.provider == method {
+                    try await insert(linked, account: account.id, scope, now: now, transaction)
+                }
+            }
         }
     }
 

@@ -19,6 +19,8 @@ package struct SignInWrite: Sendable {
     package var redeems: [UInt8]?
     /// The grant counts as revoked; this sign-in restores it.
     package var restoresGrant = false
+    /// Whether the identity's account takes its email if it has none and no account has that.
+    package var adoptsEmail = false
     /// The webhook to send.
     package var notice: WebhookNotice?
     /// Providers whose credentials the account loses and whose grants are revoked.

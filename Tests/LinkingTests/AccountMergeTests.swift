@@ -54,9 +54,7 @@ struct AccountMergeTests {
         ),
         password("with its address", nil, "b@x.com"),
         password("verified on both sides", ("a@x.com", true), "b@x.com", true),
-        password("verified on neither side", ("a@x.com", false), "b@x.com"),
         password("not verified, to a verified address", ("a@x.com", true), "b@x.com", false, .emailNotVerified),
-        password("verified, to an address that is not", ("a@x.com", false), "b@x.com", true),
         Case(
             testDescription: "an email link with its address",
             method: .emailLink,

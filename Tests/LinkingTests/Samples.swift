@@ -24,12 +24,12 @@ enum Samples {
         )
     }
 
-    /// L: has the identity, and another address than E.
-    static func owner(disabled: Bool = false) -> CandidateAccount {
+    /// L: has the identity, and another address than E, or none.
+    static func owner(disabled: Bool = false, email: EmailAddress? = address("owner@example.com")) -> CandidateAccount {
         CandidateAccount(
             id: AccountID("L"),
-            email: address("owner@example.com"),
-            emailVerified: true,
+            email: email,
+            emailVerified: email != nil,
             disabled: disabled,
             linked: [provider: subject]
         )

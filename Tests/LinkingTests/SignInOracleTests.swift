@@ -32,6 +32,10 @@ struct SignInOracleTests {
         let m = c.onePerEmail && c.hasEmail && !c.isRelay ? c.emailOwner : nil
         let held = m?.linked.keys.sorted(by: <) ?? []
         let rows: [(applies: Bool, outcome: SignInDecision)] = [
+            (
+                c.owner?.disabled == false && c.owner?.email == nil && c.onePerEmail && c.hasEmail
+                    && c.emailOwner == nil, .adoptEmail(AccountID("L"), Samples.email, verified: proven)
+            ),  // S15
             (c.owner.map { !$0.disabled } ?? false, .signIn(AccountID("L"))),  // S1, D1
             (c.owner?.disabled == true, .refuse(.accountDisabled)),  // S2
             (m != nil && c.linking == .never, .refuse(.emailExists)),  // S13
@@ -51,7 +55,9 @@ struct SignInOracleTests {
         return rows.first(where: \.applies)?.outcome ?? .refuse(.accountNotFound)
     }
 
-    static let owners: [CandidateAccount?] = [nil, Samples.owner(), Samples.owner(disabled: true)]
+    static let owners: [CandidateAccount?] = [
+        nil, Samples.owner(), Samples.owner(disabled: true), Samples.owner(email: nil),
+    ]
 
     static let emailOwners: [CandidateAccount?] =
         [nil]
@@ -104,7 +110,7 @@ struct SignInOracleTests {
 
     @Test("decides as in the table")
     func agreesWithTheTable() {
-        #expect(Self.combinations.count == 95_040)
+        #expect(Self.combinations.count == 126_720)
         var outcomes: Set<SignInDecision> = []
         for combination in Self.combinations {
             let decided = SignInDecision.decide(

@@ -30,7 +30,10 @@ struct SignInRowTests {
     private static let m = AccountID("M")
     private static let untrusted = Samples.policy(trust: .never)
 
-    @Test("every row", arguments: owned + newcomers + known + confirmed + refused + modes + relays + duplicates)
+    @Test(
+        "every row",
+        arguments: owned + adopting + newcomers + known + confirmed + refused + modes + relays + duplicates
+    )
     func decides(row: SignInCase) {
         #expect(row.decided.decision == row.outcome)
         #expect(row.name.prefix { $0 != ":" && $0 != " " } == row.decided.row.rawValue)
@@ -39,7 +42,8 @@ struct SignInRowTests {
     @Test("no row without a case, and none without a reason")
     func coversEveryRow() {
         let cases =
-            Self.owned + Self.newcomers + Self.known + Self.confirmed + Self.refused + Self.modes + Self.relays
+            Self.owned + Self.adopting + Self.newcomers + Self.known + Self.confirmed + Self.refused + Self.modes
+            + Self.relays
             + Self.duplicates
         #expect(Set(cases.map(\.decided.row)) == Set(SignInRow.allCases))
         #expect(SignInRow.allCases.allSatisfy { !$0.reason.isEmpty })
@@ -88,6 +92,49 @@ struct SignInRowTests {
             owner: Samples.owner(disabled: true),
             emailOwner: Samples.emailOwner(verified: true),
             outcome: .refuse(.accountDisabled)
+        ),
+    ]
+
+    static let adopting: [SignInCase] = [
+        SignInCase(
+            name: "S15: the owner has no address, and nobody has the identity's",
+            owner: Samples.owner(email: nil),
+            outcome: .adoptEmail(l, Samples.email, verified: true)
+        ),
+        SignInCase(
+            name: "S15: not proven",
+            owner: Samples.owner(email: nil),
+            policy: untrusted,
+            outcome: .adoptEmail(l, Samples.email, verified: false)
+        ),
+        SignInCase(
+            name: "S15: a relay address that nobody has",
+            identity: Samples.identity(relay: true),
+            owner: Samples.owner(email: nil),
+            outcome: .adoptEmail(l, Samples.email, verified: true)
+        ),
+        SignInCase(
+            name: "S1: the owner has no address, another account has the identity's",
+            owner: Samples.owner(email: nil),
+            emailOwner: Samples.emailOwner(verified: false),
+            outcome: .signIn(l)
+        ),
+        SignInCase(
+            name: "S1: neither the owner nor the identity has an address",
+            identity: Samples.identity(email: nil),
+            owner: Samples.owner(email: nil),
+            outcome: .signIn(l)
+        ),
+        SignInCase(
+            name: "S2: the owner has no address and is disabled",
+            owner: Samples.owner(disabled: true, email: nil),
+            outcome: .refuse(.accountDisabled)
+        ),
+        SignInCase(
+            name: "D1: the owner has no address, and several accounts may have one",
+            owner: Samples.owner(email: nil),
+            policy: Samples.policy(onePerEmail: false),
+            outcome: .signIn(l)
         ),
     ]
 

@@ -65,6 +65,24 @@ struct RoundTripTests {
         }
     }
 
+    @Test("an account without an email: one, and two more for the sign-in whose email it and its identity take")
+    func takesEmail() async throws {
+        try await run { service in
+            let tenant = try await tenant(of: service)
+            let nameless = tenant.addUser(TestUser("plain", name: "Ada"))
+            let made = try await signIn(nameless, at: tenant, service)
+            #expect(made["isNewUser"] == true && made.claims["email"] == nil, "\(made)")
+            let named = user("plain", of: tenant)
+            for (user, budget, email) in [
+                (nameless, 1, nil), (named, 3, "plain@example.com"), (named, 1, "plain@example.com"),
+            ] as [(TestUser, Int, String?)] {
+                let (count, known) = try await StatementCount.during { try await signIn(user, at: tenant, service) }
+                #expect(known.localID == made.localID && known.claims["email"]?.string == email, "\(known)")
+                #expect(count.total == budget, "\(count)")
+            }
+        }
+    }
+
     @Test("one more where a flow is consumed")
     func flow() async throws {
         try await run { service in

@@ -118,7 +118,12 @@ package struct RehearseSignIn: Sendable {
             return report
         }
         if let credential = report.credential {
-            report.explanation = try await ExplainSignIn(parts: parts).explain(credential, autoCreate: true, caller)
+            let explanation = try await ExplainSignIn(parts: parts).explain(credential, autoCreate: true, caller)
+            if explanation.owner == nil, let reason = credential.emailUnavailable {
+                report.failure = (.identify, .unavailable(reason))
+                return report
+            }
+            report.explanation = explanation
         }
         return report
     }

@@ -25,6 +25,11 @@ package struct FederatedCredential: Sendable, Hashable, Codable, CustomStringCon
     package var nameComesOnce = false
     /// The provider sends the name only once, and not this time.
     package var lacksNameSaidOnce = false
+    /// Why the call that could have returned the email did not; nil if there is an email, or if the provider returns
+    /// none.
+    ///
+    /// Nothing that depends on the email may be decided then.
+    package var emailUnavailable: FederationError.Unavailable?
 
     package struct OneTimeToken: Sendable, Hashable, Codable {
         /// As ``hash(of:)``.

@@ -44,12 +44,14 @@ extension FederationService {
         )
         let identity = try mapping.identity(subject: nil)
         if let subject, !subject.utf8.elementsEqual(identity.subject.utf8) { throw .subjectMismatch }
-        return FederatedCredential(
+        var credential = FederatedCredential(
             identity: identity,
             tokens: ProviderTokens(accessToken: token.token, tokenSecret: token.secret),
             rawUserInfo: mapping.rawUserInfo,
             federatedID: provider.definition.federatedID(for: identity.subject)
         )
+        mapping.markGaps(of: &credential)
+        return credential
     }
 
     private func verifier(

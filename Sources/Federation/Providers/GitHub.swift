@@ -21,7 +21,7 @@ extension ProviderDefinition {
         definition.scopes.answerSeparator = ","
         definition.clientAuthentication = .post
         var user = ProfileCall(url: "{api}/user", scheme: "token")
-        var emails = ProfileCall(url: "{api}/user/emails", name: "emails", scheme: "token", optional: true)
+        var emails = ProfileCall(url: "{api}/user/emails", name: GitHubEmails.call, scheme: "token", optional: true)
         user.headers = ["Accept": "application/vnd.github+json"]
         emails.headers = user.headers
         definition.profile = [user, emails]
@@ -65,6 +65,9 @@ enum GitHubTokenCheck: AccessTokenInspector {
 /// The email of a GitHub user: the one that `/user/emails` marks as primary and verified, never that of `/user`, which
 /// is whatever the user shows publicly.
 enum GitHubEmails {
+    /// The name of the profile call.
+    static let call = "emails"
+
     static func primary(_ emails: JSONValue?) -> String? {
         emails?.array?.first { $0[path: "primary"] == .bool(true) && $0[path: "verified"] == .bool(true) }?[
             path: "email"

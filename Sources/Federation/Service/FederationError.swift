@@ -120,7 +120,7 @@ package enum FederationError: Error, Sendable, Hashable {
     /// `INVALID_IDP_RESPONSE : The authentication is too old.`
     case authenticationTooOld
 
-    package enum Unavailable: String, Sendable, Hashable {
+    package enum Unavailable: String, Sendable, Hashable, Codable {
         case unreachable, timedOut, tooLarge, refusedAddress, busy, malformed, cancelled
         /// 429.
         case throttled

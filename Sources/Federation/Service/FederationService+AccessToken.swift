@@ -25,7 +25,7 @@ extension FederationService {
         mapping.profile = try await profile(of: provider, accessToken: accessToken, subject: nil)
         let identity = try mapping.identity(subject: nil)
         try facts.requireSubject(identity.subject)
-        return FederatedCredential(
+        var credential = FederatedCredential(
             identity: identity,
             tokens: ProviderTokens(
                 accessToken: accessToken,
@@ -35,6 +35,8 @@ extension FederationService {
             rawUserInfo: mapping.rawUserInfo,
             federatedID: definition.federatedID(for: identity.subject)
         )
+        mapping.markGaps(of: &credential)
+        return credential
     }
 
     /// Asks the provider for which client a token was issued, and refuses one that is not ours or has expired.

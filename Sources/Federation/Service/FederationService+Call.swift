@@ -1,3 +1,4 @@
+import HTTPTypes
 import Outbound
 import StrictJSON
 
@@ -60,10 +61,21 @@ extension FederationService {
         var request = request
         request.maximumResponseSize = 128 * 1024
         let response = try await send(request, of: definition)
-        guard response.status == 200 else { throw .accessTokenRejected }
+        guard response.status == 200 else {
+            // GitHub reports its rate limits with 403 too.
+            if response.status == 403, response.reportsRateLimit { throw .unavailable(.throttled) }
+            throw .accessTokenRejected
+        }
         guard response.mayBeJSON, let answer = try? JSONValue(parsing: response.body, allowsNUL: true) else {
             throw .invalidAnswer(.notUnderstood)
         }
         return answer
+    }
+}
+
+extension OutboundResponse {
+    /// The headers that GitHub's "Rate limits for the REST API" names.
+    fileprivate var reportsRateLimit: Bool {
+        headers[.retryAfter] != nil || HTTPField.Name("x-ratelimit-remaining").flatMap { headers[$0] } == "0"
     }
 }

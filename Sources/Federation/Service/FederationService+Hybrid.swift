@@ -57,8 +57,14 @@ extension FederationService {
         subject: String?,
         at provider: ResolvedProvider
     ) async throws(FederationError) {
-        guard let token = front.accessToken, front.idToken == nil, own.document["sub"] != nil else { return }
+        guard let token = front.accessToken, front.idToken == nil else { return }
+        guard own.document["sub"] != nil else {
+            if let failure = own.failure { throw .unavailable(failure) }
+            return
+        }
         let profile = try await profile(of: provider, accessToken: token, subject: subject)
-        guard profile.document["sub"] != nil else { throw .accessTokenRejected }
+        guard profile.document["sub"] != nil else {
+            throw profile.failure.map { .unavailable($0) } ?? .accessTokenRejected
+        }
     }
 }

@@ -9,6 +9,44 @@ struct ProviderProfile: Sendable {
     var document = JSONObject()
     /// The responses of named calls.
     var named = JSONObject()
+    /// Why an optional call brought no answer about the user; nil if each answered, or refused.
+    var failure: FederationError.Unavailable?
+    /// The same, of the calls that can return the email.
+    var emailFailure: FederationError.Unavailable?
+
+    /// Notes an optional call that failed.
+    mutating func note(
+        _ error: FederationError,
+        of call: ProviderDefinition.ProfileCall,
+        _ definition: ProviderDefinition
+    ) {
+        guard let reason = error.withoutAnswer else { return }
+        failure = failure ?? reason
+        if definition.readsEmail(from: call) { emailFailure = emailFailure ?? reason }
+    }
+}
+
+extension FederationError {
+    /// Why the provider did not answer a request; nil if it did, by refusing.
+    fileprivate var withoutAnswer: Unavailable? {
+        switch self {
+        case .unavailable(let reason): reason
+        case .invalidAnswer: .malformed
+        default: nil
+        }
+    }
+}
+
+extension ProviderDefinition {
+    /// Whether the email may be in a profile call's response.
+    fileprivate func readsEmail(from call: ProfileCall) -> Bool {
+        if quirks.contains(.githubEmails) { return call.name == GitHubEmails.call }
+        let names = Set(profile.compactMap(\.name))
+        return claims.email.contains { path in
+            let first = path.prefix { $0 != "." }
+            return call.name.map { first == $0 } ?? !names.contains(String(first))
+        }
+    }
 }
 
 extension FederationService {
@@ -30,16 +68,19 @@ extension FederationService {
             do throws(FederationError) {
                 answer = try await fetch(call, url: url, of: provider, accessToken, tokenSecret)
             } catch {
-                if call.optional { continue }
-                throw error
+                guard call.optional else { throw error }
+                profile.note(error, of: call, provider.definition)
+                continue
             }
             if let name = call.name {
                 profile.named[name] = answer
                 continue
             }
             guard let document = answer.object else {
-                if call.optional { continue }
-                throw .invalidAnswer(.notUnderstood)
+                let error = FederationError.invalidAnswer(.notUnderstood)
+                guard call.optional else { throw error }
+                profile.note(error, of: call, provider.definition)
+                continue
             }
             if let subject, call.url == nil || document["sub"] != nil {
                 guard let other = document["sub"]?.string, other.utf8.elementsEqual(subject.utf8) else {

@@ -65,7 +65,7 @@ extension FederationService {
             federatedID: provider.definition.federatedID(for: identity.subject),
             signInAttributes: mapping.signInAttributes
         )
-        mapping.markName(of: &credential)
+        mapping.markGaps(of: &credential)
         return credential
     }
 

@@ -58,7 +58,7 @@ extension FederationService {
             federatedID: provider.definition.federatedID(for: identity.subject),
             signInAttributes: mapping.signInAttributes
         )
-        mapping.markName(of: &result)
+        mapping.markGaps(of: &result)
         if token.claims["nonce"] != nil {
             result.nonce = credential.nonce?.reveal()
             let expires = (token.claims["exp"]?.integerPart ?? seconds) + IDTokenExpectation.skew

@@ -62,7 +62,9 @@ struct IdentityMapping {
         return identity
     }
 
-    func markName(of credential: inout FederatedCredential) {
+    /// Notes what the credential lacks: a name that is sent once, an email that could not be read.
+    func markGaps(of credential: inout FederatedCredential) {
+        if credential.identity.email == nil { credential.emailUnavailable = profile.emailFailure }
         guard definition.quirks.contains(.appleUser) else { return }
         credential.nameComesOnce = credential.identity.profile.displayName != nil
         credential.lacksNameSaidOnce = !credential.nameComesOnce
@@ -74,7 +76,7 @@ struct IdentityMapping {
     /// A negative flag takes precedence over positive ones anywhere, unless it is about another email.
     private func readEmail(into identity: inout FederatedIdentity) {
         if definition.quirks.contains(.githubEmails) {
-            identity.email = GitHubEmails.primary(profile.named["emails"]).flatMap(EmailAddress.init)
+            identity.email = GitHubEmails.primary(profile.named[GitHubEmails.call]).flatMap(EmailAddress.init)
             identity.emailVerifiedClaim = identity.email != nil
             return
         }

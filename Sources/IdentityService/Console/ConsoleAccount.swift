@@ -256,6 +256,14 @@ struct ConsoleAccount {
             <p>These items conflict with the remaining account and will be dropped:</p>
             <ul>\(html: conflicts)</ul>
             """
+        guard !merge.conflicts.contains(where: { $0.method == AccountMerge.email }) else {
+            return """
+                <p>These accounts cannot be merged: the email address of the remaining account would be \
+                \(merge.survivor.email?.original ?? ""), which is not verified. The user who verifies it would take
+                everything over. Have the user verify the address first, or keep the account with the verified address.</p>
+                <p><a href="\(path)">Back</a></p>
+                """
+        }
         let address = merge.survivor.email?.original ?? "none"
         var facts: [(name: String, value: HTML?)] = []
         facts.append(("Remains", "<bdi>\(ConsoleText.name(of: account))</bdi> <code>\(account.id.rawValue)</code>"))

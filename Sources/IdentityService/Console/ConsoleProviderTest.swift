@@ -179,6 +179,7 @@ struct ConsoleProviderTest {
         let outcome =
             switch explanation.decision {
             case .signIn: "Signs in to the linked account."
+            case .adoptEmail: "Signs in to the linked account, which takes the email."
             case .signUp: "Creates an account."
             case .link: "Links the identity to the account with this email and signs in."
             case .takeOver: "Takes over the account whose email is not verified."

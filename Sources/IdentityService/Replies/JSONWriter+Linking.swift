@@ -7,7 +7,7 @@ extension JSONWriter {
         member("row", explanation.row.rawValue)
         member("reason", explanation.row.reason)
         switch explanation.decision {
-        case .signIn(let account): decision("signIn", account)
+        case .signIn(let account), .adoptEmail(let account, _, _): decision("signIn", account)
         case .signUp: decision("signUp", nil)
         case .link(let account, let replaced):
             decision("link", account)

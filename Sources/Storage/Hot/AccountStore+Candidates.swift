@@ -30,7 +30,7 @@ extension AccountStore {
     ///
     /// The statement also signs in to the account that owns the identity (S1, D1) if it only has to write the session.
     /// It locks accounts in the order of their keys. It leaves to ``signIn(to:_:)`` an account that is locked, that
-    /// changed since the statement started, that may need a second factor, or whose one-time token was used before.
+    /// changed since the statement started, that may need a second factor, that takes the identity's email, or whose one-time token was used before.
     /// Everything that removes an identity from an account counts as a change of the account, and either sees the new
     /// session or precedes it.
     ///
@@ -98,9 +98,10 @@ private enum CandidateParts {
                     \(sql: NewSession.arrays(of: opening.map { $0?.session })),
                     \(opening.map { $0?.allowsUnconfiguredProvider ?? false })::bool[],
                     \(opening.map { $0?.token?.hash ?? [] })::bytea[],
-                    \(opening.map { Double($0?.token?.expiresAt ?? 0) })::float8[]) WITH ORDINALITY
+                    \(opening.map { Double($0?.token?.expiresAt ?? 0) })::float8[],
+                    \(opening.map { $0?.adoptsEmail ?? false })::bool[]) WITH ORDINALITY
                     n (project, tenant, provider, subject, issuer, email_key, caller, session,
-                        \(sql: NewSession.arrayNames), unconfigured, token_hash, token_expires, number)
+                        \(sql: NewSession.arrayNames), unconfigured, token_hash, token_expires, adopts, number)
             )
             """
     }
@@ -158,6 +159,8 @@ private enum CandidateParts {
                 WHERE f.is_owner AND n.new_session <> '' AND f.disabled IS NOT TRUE AND f.second_factors IS NULL
                     AND coalesce(f.issuer, '') IN ('', n.issuer) AND coalesce(p.enabled, n.unconfigured)
                     AND NOT f.is_withdrawn AND NOT f.is_blocked
+                    AND (f.email IS NOT NULL OR NOT n.adopts
+                        OR EXISTS (SELECT FROM holder h WHERE h.number = n.number))
                 ORDER BY a.project, a.account
                 FOR SHARE OF a \(sql: skip)
             )
@@ -221,6 +224,8 @@ struct OpeningSession: Sendable {
     var session: NewSession
     var token: FederatedCredential.OneTimeToken?
     var allowsUnconfiguredProvider: Bool
+    /// Whether the identity has an email for an account without one, which is more to write.
+    var adoptsEmail: Bool
     var now: Date
 
     /// Nil for a sign-in that writes more.
@@ -232,6 +237,7 @@ struct OpeningSession: Sendable {
         self.session = session
         token = write.credential.oneTimeToken
         allowsUnconfiguredProvider = write.allowsUnconfiguredProvider
+        adoptsEmail = write.adoptsEmail && write.credential.identity.email != nil
         now = write.now
     }
 }

@@ -12,23 +12,56 @@ import struct Foundation.Date
 // statement.
 
 extension AccountStore {
-    /// Signs in to the account that owns the identity (S1).
+    /// Signs in to the account that owns the identity (S1), which takes its email if `effect` says so (S15).
     ///
     /// The account's lock orders it with everything that ends sessions: either that sees the new session, or this is
     /// stale. A revoked grant becomes valid again, and a name that the provider sends once is stored.
-    package func signIn(to account: Account, _ write: SignInWrite) async throws -> WriteOutcome {
+    package func signIn(
+        to account: Account,
+        effect: LinkDecision.EmailEffect = .none,
+        _ write: SignInWrite
+    ) async throws -> WriteOutcome {
         let identity = write.credential.identity
-        let target: SQL = """
-            SELECT a.account, a.valid_since FROM accounts a
-            JOIN credential_subjects c ON c.project = a.project AND c.account = a.account AND c.tenant = a.tenant
-            WHERE a.project = \(write.scope.project.rawValue) AND a.account = \(account.id.rawValue)
+        let conditions: SQL = """
+            a.project = \(write.scope.project.rawValue) AND a.account = \(account.id.rawValue)
                 AND a.tenant = \(write.scope.tenant.rawValue) AND a.disabled IS NOT TRUE
                 AND a.version = \(account.version)
+                AND c.project = a.project AND c.account = a.account AND c.tenant = a.tenant
                 AND c.provider = \(identity.provider.rawValue) AND c.subject = \(identity.subject)
                 AND c.blocked_at IS NULL AND (SELECT open FROM gate)
-            FOR SHARE OF a
             """
+        let target: SQL
         var parts = try write.keptTokens == nil ? [] : [storeTokens(of: account.id, write)]
+        var lacksName = account.displayName == nil
+        switch effect {
+        case .adopt(let email, let verified):
+            // A statement can update a row only once.
+            lacksName = false
+            target = """
+                UPDATE accounts a SET version = a.version + 1, email = \(email.canonical),
+                    email_original = \(email.original), email_verified = \(verified),
+                    display_name = coalesce(a.display_name, \(write.credential.nameDeliveredOnce))
+                FROM credential_subjects c
+                WHERE \(sql: conditions)
+                RETURNING a.account, a.valid_since
+                """
+            parts.append(claimEmail(email, write.scope))
+            if verified { parts.append(endUnprovedRecoveries(of: account.id, write.scope)) }
+            let entry = AuditEntry(
+                .accountUpdated,
+                in: write.scope,
+                account: account.id,
+                changes: verified ? ["email", "emailVerified"] : ["email"],
+                at: write.now
+            )
+            parts.append(entry.insertion(from: "target"))
+        case .markVerified, .none:
+            target = """
+                SELECT a.account, a.valid_since FROM accounts a, credential_subjects c
+                WHERE \(sql: conditions)
+                FOR SHARE OF a
+                """
+        }
         if let name = write.credential.nameDeliveredOnce, write.keptTokens == nil {
             parts.append(
                 """
@@ -38,7 +71,7 @@ extension AccountStore {
                 """
             )
         }
-        if let name = write.credential.nameDeliveredOnce, account.displayName == nil {
+        if let name = write.credential.nameDeliveredOnce, lacksName {
             parts.append(
                 """
                 UPDATE accounts SET display_name = \(name)

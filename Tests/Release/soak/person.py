@@ -831,6 +831,9 @@ class Person:
         if len(known) < 2 or self.world.options.faults:
             return None
         kept, merged = self.rng.sample(known, 2)
+        # An account whose email nobody verified takes no other one.
+        if not state.accounts[kept].email or not state.accounts[kept].verified:
+            return None
 
         async def call(node):
             body = {"localId": kept, "mergedLocalId": merged}

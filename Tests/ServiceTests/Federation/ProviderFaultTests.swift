@@ -119,7 +119,7 @@ struct ProviderFaultTests {
     @Test("4.5: GitHub's list of addresses may be missing, empty, or without a verified primary one")
     func githubEmails() async throws {
         for fault in [
-            ProviderFault.status(403), .status(404), .reset, .body(Array("[]".utf8)), .body(Array("{}".utf8)),
+            ProviderFault.status(403), .status(404), .body(Array("[]".utf8)), .body(Array("{}".utf8)),
             .body(Array(#"[{"email":"ada@example.com","primary":true,"verified":false}]"#.utf8)),
             .body(Array(#"[{"email":"ada@example.com","primary":false,"verified":true}]"#.utf8)),
             .body(Array(#"[{"email":"ada@example.com","primary":"true","verified":"true"}]"#.utf8)),

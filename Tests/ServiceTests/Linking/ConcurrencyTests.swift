@@ -74,6 +74,31 @@ struct ConcurrencyTests {
         }
     }
 
+    @Test("an account takes its identity's email while another one signs up with it: one of them has it")
+    func takesEmailOrNot() async throws {
+        try await withTwoNodes { first, second in
+            for round in 0..<8 {
+                let email = "ada\(round)@example.com"
+                let made = try await first.acme(first.person("R\(round)", email: nil))
+                let named = first.person("R\(round)", email: email)
+                let replies = try await together(2, first, second) { number, world in
+                    number == round % 2 ? try await world.acme(named) : try await world.service.signUp(email)
+                }
+                let (signIn, signUp) = (replies[round % 2], replies[1 - round % 2])
+                #expect(signIn.status == 200 && signIn.localID == made.localID, "\(signIn)")
+                let mine = try await first.service.account(made.localID)?["email"]?.string
+                #expect(signIn.claims["email"]?.string == mine)
+                if signUp.status == 200 {
+                    #expect(mine == nil)
+                } else {
+                    signUp.expectRefused("EMAIL_EXISTS")
+                    #expect(mine == email)
+                }
+            }
+            try await first.service.expectConsistentClaims()
+        }
+    }
+
     @Test("64 sign-ups for one address give one account, and 63 are told that it exists")
     func signsUpOnce() async throws {
         try await withTwoNodes { first, second in

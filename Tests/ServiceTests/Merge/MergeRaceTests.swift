@@ -161,7 +161,7 @@ struct MergeRaceTests {
                 let (ada, eda) = ("a\(round)", "e\(round)")
                 let google: JSON = [["providerId": "google.com", "rawId": .string(eda)]]
                 try await first.upload(
-                    ["localId": .string(ada), "email": .string("\(ada)@example.com")],
+                    ["localId": .string(ada), "email": .string("\(ada)@example.com"), "emailVerified": true],
                     ["localId": .string(eda), "email": .string("\(eda)@example.com"), "providerUserInfo": google]
                 )
                 let victim = round.isMultiple(of: 2) ? ada : eda

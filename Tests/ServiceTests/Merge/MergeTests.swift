@@ -107,11 +107,9 @@ struct MergeTests {
         try await MergeScene.run { service in
             for (number, verified) in [false, true].enumerated() {
                 let email = "eda\(number)@example.com"
+                let github: JSON = [["providerId": "github.com", "rawId": .string("g\(number)")]]
                 try await service.upload(
-                    [
-                        "localId": .string("a\(number)"),
-                        "providerUserInfo": [["providerId": "github.com", "rawId": .string("g\(number)")]],
-                    ],
+                    ["localId": .string("a\(number)"), "providerUserInfo": verified ? github : []],
                     [
                         "localId": .string("e\(number)"), "email": .string(email), "emailVerified": .bool(verified),
                         "rawPassword": "correct horse", "emailLinkSignin": .bool(verified),

@@ -94,7 +94,7 @@ struct MergeUndoTests {
     func provedSince() async throws {
         try await MergeScene.run { service in
             try await service.upload(
-                ["localId": "ada", "providerUserInfo": [["providerId": "github.com", "rawId": "g1"]]],
+                ["localId": "ada"],
                 ["localId": "eda", "email": "eda@gmail.com", "rawPassword": "correct horse"]
             )
             let merge = try await service.merge("eda", into: "ada")
@@ -160,7 +160,7 @@ struct MergeUndoTests {
         try await ProviderScene.run(.apple, .init()) { scene in
             let service = scene.service
             let user = try await scene.signIn()
-            let other = try await service.admin("accounts", ["email": "other@example.com"])
+            let other = try await service.admin("accounts", ["email": "other@example.com", "emailVerified": true])
             let merge = try await service.merge(user.localID, into: other.localID, dropping: ["apple.com"])
             #expect(merge["droppedProviders"] == ["apple.com"], "\(merge)")
             let deliveries = service.assembly.deliveries

@@ -70,6 +70,7 @@ struct PasskeyLinkingTests {
             let other = try await service.call("accounts:signUp")
             let (own, _) = try await service.enrollPasskey(ada.idToken)
             let (moved, _) = try await service.enrollPasskey(other.idToken)
+            try await verify(ada, service)
             let merge = try await service.merge(other.localID, into: ada.localID)
             #expect(merge.status == 200, "\(merge)")
             for passkey in [own, moved] {
@@ -82,6 +83,31 @@ struct PasskeyLinkingTests {
             #expect(try await service.signIn(with: moved).localID == other.localID)
             #expect(try await service.signIn(with: own).localID == ada.localID)
             #expect(try await service.account(ada.localID)?["passkeyInfo"]?.array?.count == 1)
+        }
+    }
+
+    private func verify(_ user: Reply, _ service: TestService) async throws {
+        let proved: JSON = ["localId": JSON(user.localID), "emailVerified": true]
+        #expect(try await service.admin("accounts:update", proved).status == 200)
+    }
+
+    @Test("an undo returns passkeys that the first verification removed since, and only those that were merged")
+    func undoAfterTakeOver() async throws {
+        try await run { service in
+            let ada = try await service.signUp("ada@example.com")
+            let other = try await service.call("accounts:signUp")
+            let (own, _) = try await service.enrollPasskey(ada.idToken)
+            let (moved, _) = try await service.enrollPasskey(other.idToken)
+            try await verify(ada, service)
+            let merge = try await service.merge(other.localID, into: ada.localID)
+            let change: JSON = ["localId": JSON(ada.localID), "email": "new@example.com", "emailVerified": false]
+            #expect(try await service.admin("accounts:update", change).status == 200)
+            let taker = MergeScene.identity("google.com", "taker", email: "new@example.com")
+            #expect(try await service.signInWithIdP(postBody: taker).localID == ada.localID)
+            let undone = try await service.undo(merge)
+            #expect(undone.status == 200 && undone["leftProviders"] == nil, "\(undone)")
+            #expect(try await service.signIn(with: moved).localID == other.localID)
+            try await service.signIn(with: own).expectRefused("PASSKEY_ENROLLMENT_NOT_FOUND")
         }
     }
 

@@ -75,7 +75,10 @@ struct AccountCommandTests {
         try await TestService.run { service in
             let google: JSON = [["providerId": "google.com", "rawId": "1"]]
             try await service.upload(
-                ["localId": "ada", "email": "ada@example.com", "rawPassword": "correct horse"],
+                [
+                    "localId": "ada", "email": "ada@example.com", "emailVerified": true,
+                    "rawPassword": "correct horse",
+                ],
                 [
                     "localId": "eda", "email": "eda@example.com", "rawPassword": "correct horse",
                     "providerUserInfo": google,

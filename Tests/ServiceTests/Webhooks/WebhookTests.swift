@@ -196,6 +196,9 @@ struct WebhookTests {
         try await run([.accountMerged, .accountMergeUndone, .accountUpdated, .accountDeleted]) { service, receiver in
             let ada = try await service.signUp("ada@example.com")
             let guest = try await service.call("accounts:signUp")
+            let proved: JSON = ["localId": JSON(ada.localID), "emailVerified": true]
+            #expect(try await service.admin("accounts:update", proved).status == 200)
+            _ = try await told(service, receiver)
             try await service.upload(["localId": "phone", "phoneNumber": .string(PhoneScene.number)])
             for (merged, methods) in [(guest.localID, ["password"]), ("phone", ["password", "phone"])] {
                 let merge = try await service.merge(merged, into: ada.localID)
