@@ -1,7 +1,7 @@
 # What people type; the same that CI runs.
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help run build dist release test test-long test-release smoke web-sdk oauth judges client samples soak ha ha-test schemathesis fuzz lint format clean bench bench-admin bench-console bench-idle \
+.PHONY: help run build dist release test test-long test-release test-slow smoke web-sdk oauth judges client samples soak ha ha-test schemathesis fuzz lint format clean bench bench-admin bench-console bench-idle \
 	bench-import bench-maintenance bench-nodes bench-overload bench-pages bench-poisoned bench-startup bench-timing bench-transfer
 # Arguments of `identity dev`: make run ARGS='--port 9000 --ephemeral'
 ARGS ?=
@@ -9,6 +9,8 @@ ARGS ?=
 SECONDS ?= 60
 # How often `make test-long` runs each race, and how many cases its property tests make up.
 ROUNDS ?= 300
+# What `make test-slow` has of one core.
+SHARE ?= 0.5
 # How many refreshes eight processes share in `make client`.
 REFRESHES ?= 200
 # What `make soak` does: for how long, with which faults (all, or kill, promote, …), from which seed.
@@ -49,6 +51,12 @@ test-long: build ## Run what gets better with time, at length: races, property t
 
 test-release: ## Run every test as the optimiser leaves the code.
 	@$(MAKE) test CONFIGURATION=release
+
+test-slow: ## Run every test as the optimiser leaves the code, with half a core; as root. SHARE=0.2 for less.
+	@scripts/with-share $(SHARE) true
+	@$(MAKE) build CONFIGURATION=release
+	@scripts/venv
+	scripts/with-share $(SHARE) scripts/test -c release
 
 release: ## Build the program as it is packaged, in .build/dist/program.
 	@scripts/install-dependencies dist
