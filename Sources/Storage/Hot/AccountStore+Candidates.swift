@@ -30,7 +30,9 @@ extension AccountStore {
     ///
     /// The statement also signs in to the account that owns the identity (S1, D1) if it only has to write the session.
     /// It locks accounts in the order of their keys. It leaves to ``signIn(to:_:)`` an account that is locked, that
-    /// changed since the statement started, that may need a second factor, that takes the identity's email, or whose one-time token was used before.
+    /// changed since the statement started, that may need a second factor, that takes the identity's email, or whose
+    /// one-time token was used before.
+    ///
     /// Everything that removes an identity from an account counts as a change of the account, and either sees the new
     /// session or precedes it.
     ///
