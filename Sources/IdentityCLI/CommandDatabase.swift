@@ -42,6 +42,25 @@ struct DatabaseOptions: ParsableArguments {
         }
     }
 
+    /// Renews the planner's statistics of a database that a command has filled.
+    ///
+    /// The tables' owner may; otherwise autovacuum does it within a minute or two.
+    func renewStatistics(of stores: Stores) async {
+        _ = try? await statistics(of: stores).renew()
+    }
+
+    /// With the role that migrates.
+    func statistics(of stores: Stores) async throws -> TableStatistics {
+        let logger = Logger(label: "identity") { _ in SwiftLogNoOpLogHandler() }
+        if data == nil {
+            return try await ServiceConfiguration.load(file: config).tableStatistics(of: stores, logger)
+        }
+        let (conninfo, _) = try await target()
+        return TableStatistics(of: stores, logger: logger) {
+            PostgresClient(PostgresClient.Configuration(conninfo: conninfo, connections: 1), logger: logger)
+        }
+    }
+
     /// The same with the use cases of accounts; none of them calls another host here.
     func withAccounts(_ body: (Stores, AccountsService) async throws -> Void) async throws {
         try await withStores { stores in

@@ -140,12 +140,26 @@ struct ServiceConfiguration: Sendable {
 
     /// Maintains the audit log's partitions, with the role that migrates.
     func auditLogPartitions(_ logger: Logger) -> AuditLogPartitions {
-        AuditLogPartitions(retentionDays: auditRetentionDays, logger: logger, now: { Date() }) { [migrationURL] in
-            PostgresClient(
-                PostgresClient.Configuration(conninfo: migrationURL.reveal(), connections: 1),
-                logger: logger
-            )
-        }
+        AuditLogPartitions(
+            retentionDays: auditRetentionDays,
+            logger: logger,
+            now: { Date() },
+            connect: owner(logger)
+        )
+    }
+
+    /// Renews the planner's statistics, with the role that migrates.
+    func tableStatistics(of stores: Stores, _ logger: Logger) -> TableStatistics {
+        TableStatistics(of: stores, logger: logger, connect: owner(logger, statementTimeout: .seconds(60)))
+    }
+
+    private func owner(
+        _ logger: Logger,
+        statementTimeout: Duration? = nil
+    ) -> @Sendable () -> PostgresClient {
+        var configuration = PostgresClient.Configuration(conninfo: migrationURL.reveal(), connections: 1)
+        if let statementTimeout { configuration.statementTimeout = statementTimeout }
+        return { [configuration] in PostgresClient(configuration, logger: logger) }
     }
 
     /// The keys that encrypt secrets in the database.

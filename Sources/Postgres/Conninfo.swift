@@ -34,9 +34,10 @@ struct Conninfo: Sendable {
         // The client's own limit is shorter; the server's is for a client that died.
         let idle = configuration.transactionIdleTimeout + .seconds(10)
         // Statements are prepared and find rows by key, so planning them again for each value would cost more than
-        // running them.
+        // running them. They are planned while tables are small or empty: reading one of those whole seems cheapest then,
+        // and would not be for long.
         return """
-            -c jit=off -c plan_cache_mode=force_generic_plan \
+            -c jit=off -c plan_cache_mode=force_generic_plan -c enable_seqscan=off \
             -c statement_timeout=\(configuration.statementTimeout?.milliseconds ?? 0) \
             -c lock_timeout=\(configuration.lockTimeout?.milliseconds ?? 0) \
             -c idle_in_transaction_session_timeout=\(idle.milliseconds)

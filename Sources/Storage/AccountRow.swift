@@ -12,25 +12,30 @@ enum AccountRow {
     /// Only the account's own columns.
     static let ownColumns = ownColumns(activity: "v.last_sign_in_at, v.last_refresh_at")
 
-    static let joins: SQL = """
-        LEFT JOIN account_activity v ON v.project = a.project AND v.account = a.account
-        \(sql: joinsWithoutActivity)
-        """
-
-    /// ``joins`` that look up accounts one by one, by key.
+    /// Looks up the rest of accounts one by one, by key.
     ///
-    /// Whatever number of accounts the planner estimates, it then never joins whole tables, so a page's cost does not
-    /// depend on how many there are.
-    static let probes: SQL = """
+    /// Whatever the planner knows of the tables, it then never joins whole ones, so the cost does not depend on how many
+    /// accounts there are, or were when the statement was planned.
+    static let joins: SQL = """
         LEFT JOIN LATERAL (
             SELECT last_sign_in_at, last_refresh_at FROM account_activity
             WHERE project = a.project AND account = a.account OFFSET 0
         ) v ON true
-        LEFT JOIN LATERAL (
-            SELECT provider, subject, email, display_name, photo_url, screen_name FROM linked_credentials
-            WHERE project = a.project AND account = a.account OFFSET 0
-        ) l ON true
+        \(sql: joinsWithoutActivity)
         """
+
+    /// The account with a key, as a table to join laterally.
+    ///
+    /// Without statistics, indexes of (project, tenant, …) seem as selective as the primary key. `OFFSET 0` keeps other
+    /// conditions out, and `IS NOT NULL`, which is always true, makes those indexes cost more than the primary key.
+    static func keyed(project: SQL, account: SQL) -> SQL {
+        """
+        LATERAL (
+            SELECT * FROM accounts
+            WHERE project = \(sql: project) AND account = \(sql: account) AND tenant IS NOT NULL OFFSET 0
+        )
+        """
+    }
 
     /// For sign-ins and refreshes, which are themselves the activity.
     static let columnsWithoutActivity: SQL = "\(sql: ownColumnsWithoutActivity), \(sql: linkedColumns)"
@@ -41,7 +46,10 @@ enum AccountRow {
     static let linkedColumns: SQL = "l.provider, l.subject, l.email, l.display_name, l.photo_url, l.screen_name"
 
     static let joinsWithoutActivity: SQL = """
-        LEFT JOIN linked_credentials l ON l.project = a.project AND l.account = a.account
+        LEFT JOIN LATERAL (
+            SELECT provider, subject, email, display_name, photo_url, screen_name FROM linked_credentials
+            WHERE project = a.project AND account = a.account OFFSET 0
+        ) l ON true
         """
 
     private static func ownColumns(activity: SQL) -> SQL {

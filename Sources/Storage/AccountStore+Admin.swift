@@ -108,7 +108,7 @@ extension AccountStore {
                     WHERE \(sql: Self.isOf(scope)) AND a.account > \(after?.rawValue ?? "")
                     ORDER BY a.account LIMIT 1000
                 ) a ORDER BY account LIMIT \(limit)
-            ) a \(sql: AccountRow.probes)
+            ) a \(sql: AccountRow.joins)
             \(sql: StoredPassword.joins)
             ORDER BY a.account
             """,

@@ -51,6 +51,7 @@ extension AccountStore {
                 waiting += [middle..<range.upperBound, range.lowerBound..<middle]
             }
         }
+        if !dryRun { growth.add(accounts.count) }
         return conflicts
     }
 

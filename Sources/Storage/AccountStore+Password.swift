@@ -25,6 +25,7 @@ extension AccountStore {
         in scope: Scope,
         now: Date
     ) async throws -> ClaimConflict? {
+        growth.add(1)
         let target: SQL = """
             INSERT INTO accounts (project, account, tenant, methods, valid_since, disabled, email, email_original,
                 email_verified, email_link, phone_number, display_name, photo_url, custom_attributes, custom_auth,

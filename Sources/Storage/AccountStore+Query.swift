@@ -33,7 +33,7 @@ extension AccountStore {
                     WHERE \(sql: Self.isNamed(by: query, scope)) AND \(sql: Self.meets(query))
                     ORDER BY \(sql: Self.order(of: query)) LIMIT 500 \(sql: skipped)
                 ) a ORDER BY \(sql: Self.order(of: query)) LIMIT \(limit)
-            ) a \(sql: AccountRow.probes)
+            ) a \(sql: AccountRow.joins)
             ORDER BY \(sql: Self.order(of: query))
             """,
             AccountRow.decode
@@ -83,7 +83,7 @@ extension AccountStore {
                 ORDER BY \(sql: Self.order(of: query)) LIMIT \(size)
             )
             SELECT a.is_meant, \(sql: AccountRow.columns)
-            FROM (SELECT *, true AS is_meant FROM page \(sql: end)) a \(sql: AccountRow.probes)
+            FROM (SELECT *, true AS is_meant FROM page \(sql: end)) a \(sql: AccountRow.joins)
             ORDER BY is_meant DESC, \(sql: Self.order(of: query))
             """
         ) { row in (isMeant: try row.next(Bool.self), account: try AccountRow.decode(&row)) }

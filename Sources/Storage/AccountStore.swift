@@ -12,6 +12,7 @@ package struct AccountStore: Sendable {
     let database: PostgresClient
     let keyRing: KeyRing
     let gate: AccountGate
+    let growth: Growth
     let accountReads: Batcher<Never, AccountQuestion, FoundAccount?>
     let candidateReads: Batcher<[UInt8], CandidatesQuestion, SignInCandidates>
     let passkeyReads: Batcher<[UInt8], PasskeyQuestion, PasskeyOwner?>
@@ -21,10 +22,11 @@ package struct AccountStore: Sendable {
     private let smsOpenings: Batcher<[UInt8], OpeningQuestion, OpeningAnswer>
 
     /// - Parameter batches: whether simultaneous requests share a statement.
-    init(database: PostgresClient, keyRing: KeyRing, gate: AccountGate, batches: Bool = true) {
+    init(database: PostgresClient, keyRing: KeyRing, gate: AccountGate, growth: Growth, batches: Bool = true) {
         self.database = database
         self.keyRing = keyRing
         self.gate = gate
+        self.growth = growth
         accountReads = Batcher(isOn: batches, asking: { try await Self.find($0, database.repeating) })
         // In a batch, a request whose row is locked must not delay the others; alone, it waits.
         candidateReads = Batcher(

@@ -50,6 +50,7 @@ package final class Replica: Service {
             database: standby,
             keyRing: stores.keyRing,
             gate: AccountGate(),
+            growth: stores.growth,
             batches: stores.batches
         )
         self.now = now

@@ -9,6 +9,16 @@ enum SessionRow {
         s.second_factor_identifier, s.revoked_at IS NOT NULL
         """
 
+    /// The session with a key, as a table to join laterally; see ``AccountRow/keyed(project:account:)``.
+    static func keyed(project: SQL, account: SQL, session: SQL, columns: SQL = "*") -> SQL {
+        """
+        LATERAL (
+            SELECT \(sql: columns) FROM sessions
+            WHERE project = \(sql: project) AND account = \(sql: account) AND session = \(sql: session) OFFSET 0
+        )
+        """
+    }
+
     /// Nil if the row has no session.
     static func decode(_ row: inout PostgresRow) throws -> StoredSession? {
         let id: String? = try row.next()

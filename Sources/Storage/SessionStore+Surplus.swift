@@ -23,7 +23,7 @@ extension SessionStore {
         surplus AS (
             UPDATE sessions s SET revoked_at = \(now)
             FROM (
-                SELECT l.project, l.account, l.session
+                SELECT t.project, t.account, o.session
                 FROM (\(sql: accounts)) t
                 CROSS JOIN LATERAL (
                     SELECT session FROM (
@@ -34,10 +34,11 @@ extension SessionStore {
                     ) active
                     ORDER BY last_used_at DESC, session OFFSET 199
                 ) o
-                JOIN sessions l ON l.project = t.project AND l.account = t.account AND l.session = o.session
-                WHERE l.revoked_at IS NULL
-                ORDER BY l.project, l.account, l.session
-                FOR NO KEY UPDATE OF l SKIP LOCKED
+                CROSS JOIN LATERAL (
+                    SELECT FROM sessions
+                    WHERE project = t.project AND account = t.account AND session = o.session AND revoked_at IS NULL
+                    FOR NO KEY UPDATE SKIP LOCKED
+                ) l
             ) o
             WHERE s.project = o.project AND s.account = o.account AND s.session = o.session
             RETURNING s.project, s.account, s.session

@@ -31,6 +31,8 @@ package struct Stores: Sendable {
     package var replica: Replica?
     /// Whether simultaneous requests share a statement.
     let batches: Bool
+    /// The accounts that this node adds.
+    package let growth = Growth()
 
     /// - Parameter watch: a client with one connection; default: one configured like `database`.
     package init(
@@ -59,7 +61,7 @@ package struct Stores: Sendable {
         oauthClients = OAuthClientStore(configuration: configuration)
         deviceCodes = DeviceCodeStore(database: database, keyRing: keyRing)
         let gate = AccountGate()
-        accounts = AccountStore(database: database, keyRing: keyRing, gate: gate, batches: batches)
+        accounts = AccountStore(database: database, keyRing: keyRing, gate: gate, growth: growth, batches: batches)
         sessions = SessionStore(database: database, keyRing: keyRing, gate: gate, batches: batches)
         flows = FlowStore(database: database, keyRing: keyRing, batches: batches)
         pendingCredentials = PendingCredentialStore(database: database, keyRing: keyRing, batches: batches)

@@ -44,3 +44,29 @@ extension TestDatabase {
         }
     }
 }
+
+extension TestDatabase {
+    /// A role that may read and write rows and owns nothing, as `identity_service` of docs/operations/production.md.
+    package static func withServiceRole<R>(
+        _ database: PostgresClient,
+        _ body: (String) async throws -> R
+    ) async throws -> R {
+        let role = "service_\(UInt32.random(in: 0...UInt32.max))"
+        func drop() async throws {
+            try await database.execute("DROP OWNED BY \(identifier: role)")
+            try await database.execute("DROP ROLE \(identifier: role)")
+        }
+        try await database.execute("CREATE ROLE \(identifier: role)")
+        try await database.execute(
+            "GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO \(identifier: role)"
+        )
+        do {
+            let result = try await body(role)
+            try await drop()
+            return result
+        } catch {
+            try? await drop()
+            throw error
+        }
+    }
+}

@@ -44,6 +44,7 @@ struct CheckCommand: AsyncParsableCommand {
                 ]
             }
             rows += try await auditLog(stores, isDevelopment: check.isDevelopment)
+            rows += await statistics(stores)
             let missing = try await stores.sealed.usage().filter { !stores.keyRing.ids.contains($0.key) }
             rows += missing.sorted { $0.key < $1.key }.map { id, count in
                 let text = "encryption.keys lacks \(id), but \(count) values are encrypted with it: add it again."
@@ -79,6 +80,14 @@ struct CheckCommand: AsyncParsableCommand {
             )
         }
         return found.map { ["", ConfigurationFinding.Level.warning.rawValue, $0.id, "", $0.text] }
+    }
+
+    private func statistics(_ stores: Stores) async -> [[String]] {
+        guard await (try? database.statistics(of: stores).isPossible()) != true else { return [] }
+        let text =
+            "neither database.url nor database.migrationURL belongs to the owner of the tables: after many new accounts, "
+            + "statements may be slow until autovacuum has analyzed the tables (docs/operations/production.md)"
+        return [["", ConfigurationFinding.Level.warning.rawValue, "statistics-not-renewed", "", text]]
     }
 
     private static func certificates(

@@ -145,7 +145,11 @@ struct Dev: AsyncParsableCommand {
             )
             try await exchange.bringIn(projectID, stores, assembly.accounts)
         }
-        var others: [any Service] = []
+        let silent = quiet(logger)
+        let statistics = TableStatistics(of: stores, logger: silent) {
+            PostgresClient(PostgresClient.Configuration(conninfo: conninfo, connections: 1), logger: silent)
+        }
+        var others: [any Service] = [statistics]
         if let folder = exchange.target {
             others.append(ExportOnExit(to: folder, projectID, stores, assembly.accounts, say: Progress.say))
         }

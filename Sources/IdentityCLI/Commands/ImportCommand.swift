@@ -53,7 +53,13 @@ struct ImportCommand: AsyncParsableCommand {
                 try await database.withAccounts { stores, accounts in
                     let (project, scope) = try tenant.enter(try stores.project(project))
                     let users = ImportUsers(accounts.importAccounts, into: project, scope.tenant, options)
-                    try await run(users, format, scope)
+                    do {
+                        try await run(users, format, scope)
+                    } catch {
+                        await database.renewStatistics(of: stores)
+                        throw error
+                    }
+                    await database.renewStatistics(of: stores)
                 }
             } catch let error as UserFileError {
                 throw CommandFailure.failed("\(error)")

@@ -72,7 +72,9 @@ struct Serve: AsyncParsableCommand {
         options.droppedLogLines = { LogWriter.droppedLines }
         options.migrationsAreCurrent = { try await Migrator($0).hasAll() }
         let assembly = ServiceAssembly(node.parts, options, logger: logger)
-        var others: [any Service] = [configuration.auditLogPartitions(logger)]
+        var others: [any Service] = [
+            configuration.auditLogPartitions(logger), configuration.tableStatistics(of: stores, logger),
+        ]
         if let smtp { others.append(smtp) }
         if let tls { others.append(tls) }
         if let replica = stores.replica { others.append(replica) }

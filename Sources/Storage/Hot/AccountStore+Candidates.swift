@@ -83,6 +83,16 @@ extension AccountStore {
     }
 }
 
+extension AccountStore {
+    /// Joins to each row `n` of a sign-in whether its provider is enabled, as `p.enabled`; NULL if it is not configured.
+    static let providerIsEnabled: SQL = """
+        LEFT JOIN LATERAL (
+            SELECT enabled FROM provider_configurations
+            WHERE project = n.project AND tenant = n.tenant AND provider = n.provider OFFSET 0
+        ) p ON true
+        """
+}
+
 /// The parts of the statement of sign-ins, in order.
 private enum CandidateParts {
     /// The identity of each sign-in with the session to open, numbered.
@@ -112,8 +122,10 @@ private enum CandidateParts {
     static let owner: SQL = """
         owner AS MATERIALIZED (
             SELECT n.number, c.account, c.issuer, c.revoked_at, c.blocked_at FROM asked n
-            JOIN credential_subjects c ON c.project = n.project AND c.tenant = n.tenant AND c.provider = n.provider
-                AND c.subject = n.subject
+            CROSS JOIN LATERAL (
+                SELECT account, issuer, revoked_at, blocked_at FROM credential_subjects
+                WHERE project = n.project AND tenant = n.tenant AND provider = n.provider AND subject = n.subject OFFSET 0
+            ) c
         )
         """
 
@@ -121,7 +133,10 @@ private enum CandidateParts {
     static let holder: SQL = """
         holder AS MATERIALIZED (
             SELECT n.number, e.account FROM asked n
-            JOIN account_emails e ON e.project = n.project AND e.tenant = n.tenant AND e.email_key = n.email_key
+            CROSS JOIN LATERAL (
+                SELECT account FROM account_emails
+                WHERE project = n.project AND tenant = n.tenant AND email_key = n.email_key OFFSET 0
+            ) e
         )
         """
 
@@ -141,7 +156,7 @@ private enum CandidateParts {
                 n.caller = a.account AS is_caller, a.*
             FROM meant m
             JOIN asked n ON n.number = m.number
-            JOIN accounts a ON a.project = n.project AND a.account = m.account AND a.tenant = n.tenant
+            JOIN \(sql: AccountRow.keyed(project: "n.project", account: "m.account")) a ON a.tenant = n.tenant
             LEFT JOIN owner o ON o.number = m.number AND o.account = m.account
             LEFT JOIN holder h ON h.number = m.number AND h.account = m.account
         )
@@ -152,19 +167,24 @@ private enum CandidateParts {
         let skip: SQL = skipsLocked ? "SKIP LOCKED" : ""
         return """
             chosen AS MATERIALIZED (
-                SELECT n.*, a.account, a.valid_since
-                FROM found f
-                JOIN asked n ON n.number = f.number
-                JOIN accounts a ON a.project = f.project AND a.account = f.account AND a.version = f.version
-                LEFT JOIN provider_configurations p ON p.project = n.project AND p.tenant = n.tenant
-                    AND p.provider = n.provider
-                WHERE f.is_owner AND n.new_session <> '' AND f.disabled IS NOT TRUE AND f.second_factors IS NULL
-                    AND coalesce(f.issuer, '') IN ('', n.issuer) AND coalesce(p.enabled, n.unconfigured)
-                    AND NOT f.is_withdrawn AND NOT f.is_blocked
-                    AND (f.email IS NOT NULL OR NOT n.adopts
-                        OR EXISTS (SELECT FROM holder h WHERE h.number = n.number))
-                ORDER BY a.project, a.account
-                FOR SHARE OF a \(sql: skip)
+                SELECT c.*, a.account, a.valid_since
+                FROM (
+                    SELECT n.*, f.account AS owner, f.version
+                    FROM found f
+                    JOIN asked n ON n.number = f.number
+                    \(sql: AccountStore.providerIsEnabled)
+                    WHERE f.is_owner AND n.new_session <> '' AND f.disabled IS NOT TRUE AND f.second_factors IS NULL
+                        AND coalesce(f.issuer, '') IN ('', n.issuer) AND coalesce(p.enabled, n.unconfigured)
+                        AND NOT f.is_withdrawn AND NOT f.is_blocked
+                        AND (f.email IS NOT NULL OR NOT n.adopts
+                            OR EXISTS (SELECT FROM holder h WHERE h.number = n.number))
+                    ORDER BY f.project, f.account OFFSET 0
+                ) c
+                CROSS JOIN LATERAL (
+                    SELECT account, valid_since FROM accounts
+                    WHERE project = c.project AND account = c.owner AND tenant IS NOT NULL AND version = c.version
+                    FOR SHARE \(sql: skip)
+                ) a
             )
             """
     }
@@ -174,9 +194,9 @@ private enum CandidateParts {
         used AS (
             INSERT INTO used_id_tokens (project, token_hash, expires_at)
             SELECT project, token_hash, to_timestamp(token_expires) FROM chosen c
-            WHERE token_hash <> '' AND NOT EXISTS (
-                SELECT FROM used_id_tokens u WHERE u.project = c.project AND u.token_hash = c.token_hash
-            )
+            WHERE token_hash <> '' AND (
+                SELECT true FROM used_id_tokens u WHERE u.project = c.project AND u.token_hash = c.token_hash
+            ) IS NOT TRUE
             ORDER BY project, token_hash
             RETURNING project, token_hash
         )
@@ -207,8 +227,7 @@ private enum CandidateParts {
         FROM found a
         LEFT JOIN target t ON t.number = a.number
         \(sql: AccountRow.joinsWithoutActivity)
-        LEFT JOIN sessions s ON a.is_caller AND s.project = a.project AND s.account = a.account
-            AND s.session = a.session
+        LEFT JOIN \(sql: SessionRow.keyed(project: "a.project", account: "a.account", session: "a.session")) s ON a.is_caller
         """
 }
 

@@ -30,10 +30,10 @@ extension AccountStore {
                 \(questions.map(\.scope.tenant.rawValue))::text[], \(questions.map(\.account.rawValue))::text[],
                 \(questions.map { $0.session?.rawValue ?? "" })::text[]) WITH ORDINALITY
                 n (project, tenant, account, session, number)
-            JOIN accounts a ON a.project = n.project AND a.account = n.account AND a.tenant = n.tenant
-                AND a.merged_into IS NULL
+            JOIN \(sql: AccountRow.keyed(project: "n.project", account: "n.account")) a
+                ON a.tenant = n.tenant AND a.merged_into IS NULL
             \(sql: AccountRow.joins)
-            LEFT JOIN sessions s ON s.project = a.project AND s.account = a.account AND s.session = n.session
+            LEFT JOIN \(sql: SessionRow.keyed(project: "a.project", account: "a.account", session: "n.session")) s ON true
             """,
             into: BatchAnswers<FoundAccount?>(repeating: nil, count: questions.count)
         ) { answers, row in

@@ -16,6 +16,7 @@ extension AccountStore {
     ///
     /// - Throws: ``RateLimitReached``.
     package func signUp(_ account: Account, _ write: SignInWrite) async throws -> WriteOutcome {
+        growth.add(1)
         let signUp = try NewAccount(account, write, keyRing)
         do {
             if signUp.mayShare, let outcome = try await signUps.answer(to: signUp, for: signUp.claim) {
@@ -239,8 +240,7 @@ struct NewAccount: Sendable {
                         AND e.email_key = n.email
                 ) IS TRUE AS is_taken
             FROM asked n JOIN admitted USING (number)
-            LEFT JOIN provider_configurations p ON p.project = n.project AND p.tenant = n.tenant
-                AND p.provider = n.provider
+            \(sql: AccountStore.providerIsEnabled)
         )
         """
 

@@ -171,22 +171,28 @@ extension SessionStore {
 private enum RefreshParts {
     /// The sessions, and what each presented token is to its session.
     static func found(_ questions: [RefreshQuestion], dueSince due: Date, byPlace: Bool) -> SQL {
-        """
-        found AS MATERIALIZED (
-            SELECT n.number, n.next, \(sql: byPlace ? "s.ctid AS place," : "") s.*, s.last_used_at < \(due) AS is_due,
-                s.last_used_at < n.idle_since AS is_idle,
-                s.secret_hash IN (n.hash, n.next) AS is_known,
-                s.secret_hash = n.hash AND n.next <> '' AS rotates, s.previous_hash = n.hash AS is_previous
-            FROM unnest(\(questions.map(\.key.project.rawValue))::text[],
-                \(questions.map(\.key.account.rawValue))::text[], \(questions.map(\.key.session.rawValue))::text[],
-                \(questions.map(\.secretHash))::bytea[], \(questions.map { $0.successor ?? [] })::bytea[],
-                \(questions.map { $0.idleSince ?? .distantPast })::timestamptz[],
-                \(questions.map { $0.client ?? "" })::text[])
-                WITH ORDINALITY n (project, account, session, hash, next, idle_since, client, number)
-            JOIN sessions s ON s.project = n.project AND s.account = n.account AND s.session = n.session
-                AND coalesce(s.client || coalesce(' ' || (s.application_grant ->> 'keyThumbprint'), ''), '') = n.client
+        let keyed = SessionRow.keyed(
+            project: "n.project",
+            account: "n.account",
+            session: "n.session",
+            columns: byPlace ? "ctid AS place, *" : "*"
         )
-        """
+        return """
+            found AS MATERIALIZED (
+                SELECT n.number, n.next, s.*, s.last_used_at < \(due) AS is_due,
+                    s.last_used_at < n.idle_since AS is_idle,
+                    s.secret_hash IN (n.hash, n.next) AS is_known,
+                    s.secret_hash = n.hash AND n.next <> '' AS rotates, s.previous_hash = n.hash AS is_previous
+                FROM unnest(\(questions.map(\.key.project.rawValue))::text[],
+                    \(questions.map(\.key.account.rawValue))::text[], \(questions.map(\.key.session.rawValue))::text[],
+                    \(questions.map(\.secretHash))::bytea[], \(questions.map { $0.successor ?? [] })::bytea[],
+                    \(questions.map { $0.idleSince ?? .distantPast })::timestamptz[],
+                    \(questions.map { $0.client ?? "" })::text[])
+                    WITH ORDINALITY n (project, account, session, hash, next, idle_since, client, number)
+                JOIN \(sql: keyed) s
+                    ON coalesce(s.client || coalesce(' ' || (s.application_grant ->> 'keyThumbprint'), ''), '') = n.client
+            )
+            """
     }
 
     /// A session that must be written: its token rotates, its last use is a minute ago, or its new token is used for
@@ -205,10 +211,13 @@ private enum RefreshParts {
         locked AS MATERIALIZED (
             SELECT s.number, s.project, s.account, s.session, \(sql: skipsLocked ? "s.place," : "") s.is_due,
                 CASE WHEN s.rotates THEN s.next END AS next
-            FROM found s JOIN sessions r ON \(sql: isSame("r", "s", byPlace: skipsLocked))
-            WHERE \(sql: isWritten) AND r.revoked_at IS NULL AND r.secret_hash = s.secret_hash
-            ORDER BY r.project, r.account, r.session
-            FOR NO KEY UPDATE OF r \(sql: skipsLocked ? "SKIP LOCKED" : "")
+            FROM (SELECT * FROM found s WHERE \(sql: isWritten) ORDER BY project, account, session OFFSET 0) s
+            CROSS JOIN LATERAL (
+                SELECT FROM sessions r
+                WHERE \(sql: isSame("r", "s", byPlace: skipsLocked)) AND r.revoked_at IS NULL
+                    AND r.secret_hash = s.secret_hash
+                FOR NO KEY UPDATE \(sql: skipsLocked ? "SKIP LOCKED" : "")
+            ) r
         )
         """
     }
@@ -243,10 +252,12 @@ private enum RefreshParts {
     static func due(skipsLocked: Bool) -> SQL {
         """
         due AS MATERIALIZED (
-            SELECT v.project, v.account
-            FROM locked k JOIN account_activity v ON v.project = k.project AND v.account = k.account
-            WHERE k.is_due
-            ORDER BY v.project, v.account FOR NO KEY UPDATE OF v \(sql: skipsLocked ? "SKIP LOCKED" : "")
+            SELECT k.project, k.account
+            FROM (SELECT * FROM locked WHERE is_due ORDER BY project, account OFFSET 0) k
+            CROSS JOIN LATERAL (
+                SELECT FROM account_activity WHERE project = k.project AND account = k.account
+                FOR NO KEY UPDATE \(sql: skipsLocked ? "SKIP LOCKED" : "")
+            ) v
         )
         """
     }
@@ -269,8 +280,8 @@ private enum RefreshParts {
             nullif(s.successor_used_at, '-infinity'), s.tenant, s.application_grant::text, \(sql: SessionRow.columns), a.account IS NOT NULL,
             \(sql: AccountRow.ownColumnsWithoutActivity)
         FROM found s
-        LEFT JOIN accounts a ON a.project = s.project AND a.account = s.account AND a.tenant = s.tenant
-            AND a.merged_into IS NULL
+        LEFT JOIN \(sql: AccountRow.keyed(project: "s.project", account: "s.account")) a
+            ON a.tenant = s.tenant AND a.merged_into IS NULL
         \(sql: AccountRow.joinsWithoutActivity)
         """
 }

@@ -190,7 +190,7 @@ struct CommandTests {
                 .init(conninfo: conninfo, connections: 1),
                 logger: Logger(label: "check") { _ in SwiftLogNoOpLogHandler() }
             )
-            let environment = IdentityProgram.environment(conninfo)
+            var environment = IdentityProgram.environment(conninfo)
             func found() async throws -> [String] {
                 let check = try await IdentityProgram.run("check", "--json", environment: environment)
                 #expect(check.status == 0, "\(check)")
@@ -210,6 +210,8 @@ struct CommandTests {
                 "GRANT SELECT, INSERT ON ALL TABLES IN SCHEMA public TO \(identifier: role)",
                 "ALTER DATABASE \(identifier: name) SET role = \(identifier: role)",
             ] { try await database.execute(statement) }
+            #expect(try await found() == ["statistics-not-renewed"])
+            environment["IDENTITY_DATABASE_MIGRATION_URL"] = "\(conninfo) options='-c role=none'"
             #expect(try await found() == [])
             let months = try await database.query(
                 "SELECT c.relname::text FROM pg_class c WHERE c.relname ~ '^audit_log_[0-9]{6}$' ORDER BY 1"
