@@ -28,7 +28,7 @@ struct HotPlanTests {
         try await TestService.run { service in
             try await service.fill(10_000)
             try await fillClaims(service)
-            let database = PostgresClient(quietly: .init(conninfo: TestDatabase.current.conninfo, connections: 1))
+            let database = PostgresClient(quietly: .patient(TestDatabase.current.conninfo, connections: 1))
             try await run(database, service)
             try await database.onEachConnection { connection in
                 for (name, part) in Self.statements.sorted(by: { $0.key < $1.key }) {
