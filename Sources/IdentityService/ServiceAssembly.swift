@@ -43,6 +43,9 @@ package struct ServiceAssembly: Sendable {
         /// Additional routes that use all other routes.
         package var routesOverRoutes: @Sendable ([Route]) -> [Route] = { _ in [] }
         package var limits = ServiceResponder.Limits()
+        /// How long readiness and metrics wait for the database: it is reported as unavailable within two seconds, with
+        /// some reserve.
+        package var databaseCheck = Duration.milliseconds(1500)
         /// Whether the database's schema matches this release.
         package var migrationsAreCurrent: @Sendable (PostgresClient) async throws -> Bool = { _ in true }
 
@@ -61,7 +64,12 @@ package struct ServiceAssembly: Sendable {
         deliveries = DeliverMessages(parts, logger: logger)
         let events = AccountEvents(now: parts.clock)
         signInCounts = SaveSignInCounts(events: events, store: parts.stores.signInCounts, logger: logger)
-        let readiness = Readiness(parts, deliveries, migrationsAreCurrent: options.migrationsAreCurrent)
+        let readiness = Readiness(
+            parts,
+            deliveries,
+            within: options.databaseCheck,
+            migrationsAreCurrent: options.migrationsAreCurrent
+        )
         let health = HealthRoutes(readiness: readiness)
         let configuration = parts.stores.configuration
         let deployment = parts.deployment.findingProjects { configuration.snapshot.project(atHost: $0) }
@@ -118,6 +126,7 @@ package struct ServiceAssembly: Sendable {
             events: events,
             deliveries: deliveries,
             readiness: readiness,
+            databaseCheck: options.databaseCheck,
             droppedLogLines: options.droppedLogLines
         )
         let served = parts.development ? metrics.routes + api : api

@@ -15,23 +15,31 @@ package final class OutboundClient: Service {
     let policy: AddressPolicy
     let userAgent: String
     let book: AddressBook
+    private let pass: @Sendable (Duration) async -> Void
     private let state = Mutex(State())
 
+    /// - Parameter pass: how the time of a request passes; nil as clocks say.
     package init(
         policy: AddressPolicy,
         limits: OutboundLimits = OutboundLimits(),
         userAgent: String = "identity/1.0",
-        resolver: AddressResolver = .system
+        resolver: AddressResolver = .system,
+        passing pass: (@Sendable (Duration) async -> Void)? = nil
     ) {
         self.policy = policy
         self.limits = limits
         self.userAgent = userAgent
         self.book = AddressBook(resolver: resolver, limits: limits)
+        self.pass = pass ?? TimeLimit.sleep
     }
 
     /// - Parameter allowsLoopback: allows requests to this machine, also over http; for `identity dev` and tests.
-    package convenience init(allowsLoopback: Bool, limits: OutboundLimits = OutboundLimits()) {
-        self.init(policy: AddressPolicy(allowsLoopback: allowsLoopback), limits: limits)
+    package convenience init(
+        allowsLoopback: Bool,
+        limits: OutboundLimits = OutboundLimits(),
+        passing pass: (@Sendable (Duration) async -> Void)? = nil
+    ) {
+        self.init(policy: AddressPolicy(allowsLoopback: allowsLoopback), limits: limits, passing: pass)
     }
 
     /// Whether requests to this machine are allowed.
@@ -60,7 +68,7 @@ package final class OutboundClient: Service {
         let target = try OutboundTarget(request.url)
         guard target.encrypted || policy.allowsLoopback else { throw .invalidURL }
         let limit = min(request.timeLimit ?? limits.total, limits.total)
-        return try await TimeLimit.run(limit) { () async throws(OutboundError) -> OutboundResponse in
+        return try await TimeLimit.run(limit, passing: pass) { () async throws(OutboundError) -> OutboundResponse in
             let known = try await self.book.addresses(of: target.host, for: OutboundShare.current)
             let addresses = known.filter { self.policy.allows($0, encrypted: target.encrypted) }.prefix(2)
             guard let last = addresses.last else { throw .refusedAddress }

@@ -3,10 +3,12 @@ import NIOPosix
 
 /// Stops work that takes too long.
 enum TimeLimit {
+    /// - Parameter pass: returns when the time is over.
     /// - Throws: what the work throws; ``OutboundError/timedOut`` if the time ends first;
     ///   ``OutboundError/cancelled`` if the caller is cancelled.
     static func run<Value: Sendable>(
         _ limit: Duration,
+        passing pass: @escaping @Sendable (Duration) async -> Void,
         _ work: @escaping @Sendable () async throws(OutboundError) -> Value
     ) async throws(OutboundError) -> Value {
         let outcome = await withTaskGroup(of: Result<Value, OutboundError>?.self) { group in
@@ -19,7 +21,7 @@ enum TimeLimit {
                 }
             }
             group.addTask {
-                await sleep(for: limit)
+                await pass(limit)
                 return nil
             }
             let first = await group.next().flatMap(\.self)
@@ -34,7 +36,7 @@ enum TimeLimit {
     ///
     /// Uses an event loop's timer, which is freed immediately: a cancelled sleep of Swift's clocks stays in memory
     /// until its time.
-    private static func sleep(for limit: Duration) async {
+    @Sendable static func sleep(for limit: Duration) async {
         let loop = MultiThreadedEventLoopGroup.singleton.any()
         let end = loop.makePromise(of: Void.self)
         let timer = loop.scheduleTask(in: TimeAmount(limit)) { end.succeed() }

@@ -17,7 +17,7 @@ package struct DatabaseTrait: SuiteTrait, TestTrait, TestScoping {
         performing function: @Sendable () async throws -> Void
     ) async throws {
         let (name, conninfo) = try await TestServer.shared.makeDatabase()
-        let client = PostgresClient(quietly: .init(conninfo: conninfo))
+        let client = PostgresClient(quietly: .patient(conninfo))
         let outcome = await Outcome {
             try await TestDatabase.$scoped.withValue(
                 TestDatabase(conninfo: conninfo, client: client, isOfOneTest: testCase != nil)

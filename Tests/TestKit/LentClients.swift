@@ -12,8 +12,8 @@ struct LentClients: Sendable {
 
     private init(_ conninfo: String, _ connections: Int) {
         Started.count(.client)
-        database = PostgresClient(quietly: .init(conninfo: conninfo, connections: connections))
-        watch = database.watch()
+        database = PostgresClient(quietly: .patient(conninfo, connections: connections))
+        watch = PostgresClient(quietly: .patient(conninfo, connections: 1))
         self.conninfo = conninfo
     }
 

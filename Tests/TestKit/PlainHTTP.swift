@@ -12,11 +12,11 @@ package enum PlainHTTP {
     private static let client: HTTPClient = {
         var configuration = HTTPClient.Configuration()
         configuration.redirectConfiguration = .disallow
-        configuration.timeout.connect = .seconds(5)
+        configuration.timeout.connect = .minutes(10)
         configuration.connectionPool.retryConnectionEstablishment = false
         // Tests send many requests at once, and none of them is to wait for another.
         configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 64
-        configuration.timeout.read = .seconds(120)
+        configuration.timeout.read = .minutes(10)
         return HTTPClient(configuration: configuration)
     }()
 
@@ -35,7 +35,7 @@ package enum PlainHTTP {
         request.method = HTTPMethod(rawValue: method)
         for (name, value) in headers { request.headers.add(name: name, value: value) }
         if let body { request.body = .bytes(body) }
-        let response = try await client.execute(request, timeout: .seconds(120))
+        let response = try await client.execute(request, timeout: .minutes(10))
         let bytes = try await response.body.collect(upTo: 16 << 20)
         return PlainResponse(
             status: Int(response.status.code),

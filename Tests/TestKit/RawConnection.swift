@@ -88,6 +88,12 @@ package struct RawConnection: Sendable {
     /// All that comes until the other side closes.
     package func readAll() async throws -> String { try await received.read(channel) { _ in false } }
 
+    /// Whether the other side ends the connection without a byte; it may do so before all is sent, and by a reset.
+    package func readsNothing(after text: String) async -> Bool {
+        if !text.isEmpty { try? await send(text) }
+        return (try? await readAll())?.isEmpty ?? true
+    }
+
     /// One reader at a time: tests read one after the other.
     private final class Received: ChannelInboundHandler, Sendable {
         typealias InboundIn = ByteBuffer

@@ -95,14 +95,7 @@ actor TestServer {
 
     private func client() throws -> PostgresClient {
         if let admin { return admin }
-        let client = PostgresClient(
-            quietly: .init(
-                conninfo: try serverConninfo(),
-                connections: 4,
-                statementTimeout: .seconds(60),
-                lockTimeout: nil
-            )
-        )
+        let client = PostgresClient(quietly: .patient(try serverConninfo(), connections: 4))
         admin = client
         return client
     }

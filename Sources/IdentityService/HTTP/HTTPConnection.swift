@@ -66,7 +66,7 @@ final class HTTPConnection: ChannelDuplexHandler {
     func handlerAdded(context: ChannelHandlerContext) {
         peer = context.channel.remoteAddress?.ipAddress.flatMap { IPAddress(caller: $0) }
         hasRoom = load.opened(by: peerNetworks)
-        limit(to: min(limits.firstHead, limits.idle), context)
+        limit(to: limits.firstHead, context)
     }
 
     func channelActive(context: ChannelHandlerContext) {

@@ -32,6 +32,7 @@ struct MetricsRoutes {
         events: AccountEvents,
         deliveries: DeliverMessages,
         readiness: Readiness,
+        databaseCheck: Duration,
         droppedLogLines: @escaping @Sendable () -> UInt64
     ) {
         self.parts = parts
@@ -44,7 +45,7 @@ struct MetricsRoutes {
         self.droppedLogLines = droppedLogLines
         // However many readers there are, the database is queried every five seconds, and if it does not respond, no
         // reader waits.
-        backlog = SharedLook(within: .seconds(1), lifetime: .seconds(5), otherwise: { nil }) {
+        backlog = SharedLook(within: databaseCheck, lifetime: .seconds(5), otherwise: { nil }) {
             try? await parts.stores.backlog()
         }
     }

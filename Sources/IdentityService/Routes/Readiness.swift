@@ -25,10 +25,12 @@ struct Readiness: Sendable {
     let dependencies: @Sendable () -> [Check]
 
     /// - Parameters:
+    ///   - limit: how long a check waits for the database.
     ///   - migrationsAreCurrent: called on the connection of ``Storage/Stores/watch``.
     init(
         _ parts: Parts,
         _ deliveries: DeliverMessages,
+        within limit: Duration,
         migrationsAreCurrent: @escaping @Sendable (PostgresClient) async throws -> Bool
     ) {
         let stores = parts.stores
@@ -39,8 +41,7 @@ struct Readiness: Sendable {
         let away: @Sendable () -> [Check] = {
             [Check(name: "database", outcome: .failed), Check(name: "migrations", outcome: .unknown), signingKey()]
         }
-        // An unavailable or silent database is reported within two seconds, with some reserve.
-        look = SharedLook(within: .milliseconds(1500), otherwise: away) {
+        look = SharedLook(within: limit, otherwise: away) {
             guard let acceptsWrites = try? await stores.watch.acceptsWrites() else { return away() }
             let isCurrent = (try? await migrationsAreCurrent(stores.watch)) ?? false
             return [

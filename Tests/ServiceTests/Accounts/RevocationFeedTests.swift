@@ -381,8 +381,7 @@ struct RevocationFeedTests {
                     root.appending(path: "Tests/ServiceTests/Processes/revocation_feed.py").path,
                     root.appending(path: "docs/reference/revocation-feed.md").path, service.baseURL,
                     service.project.id.rawValue, service.adminToken, claims.path,
-                ],
-                within: 60
+                ]
             )
             #expect(
                 result.output.trimmingCharacters(in: .newlines) == "[false, true, true, true, true]",

@@ -14,7 +14,7 @@ struct AuditPartitionTests {
         let now = try Date(date, strategy: .iso8601)
         let conninfo = TestDatabase.current.conninfo
         return AuditLogPartitions(retentionDays: days, logger: Logger(label: "test"), now: { now }) {
-            PostgresClient(.init(conninfo: conninfo, connections: 1), logger: Logger(label: "test"))
+            PostgresClient(quietly: .patient(conninfo, connections: 1))
         }
     }
 
@@ -85,15 +85,13 @@ struct AuditPartitionTests {
         let partitions = try partitions(60, at: date)
         try await database.transaction { reader in
             try await reader.execute("LOCK TABLE \(identifier: table) IN ACCESS SHARE MODE")
-            let begin = ContinuousClock.now
             do {
                 try await partitions.keep(database)
                 Issue.record("\(table) was changed under its reader")
             } catch let error as PostgresError {
+                // Its own limit, since this client has none: those who sign in then wait no longer.
                 #expect(error.sqlState == "55P03", "\(error)")
             }
-            // Whoever signs in then waits no longer.
-            #expect(begin.duration(to: .now) < .seconds(2))
             try await record(date)
         }
         try await partitions.keep(database)

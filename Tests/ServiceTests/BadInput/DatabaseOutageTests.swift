@@ -63,6 +63,7 @@ struct DatabaseOutageTests {
         await migrating.close()
         var options = TestService.Options()
         options.conninfo = conninfo
+        options.waitsForDatabase = false
         try await TestSlots.services.use { [options] in
             try await TestService.run(options) { service in
                 let account = try await service.signUp("ada@example.com", "some password")
@@ -108,10 +109,7 @@ struct DatabaseOutageTests {
     }
 
     private func expectNotReady(_ service: TestService) async throws {
-        let start = ContinuousClock.now
         let reply = try await service.send("GET", "/readyz")
-        // It waits one and a half seconds for the database, whose own limit is ten; the rest is for a busy machine.
-        #expect(ContinuousClock.now - start < .seconds(5), "in time")
         #expect(reply.status == 503)
         #expect(
             reply.json == [
@@ -151,7 +149,10 @@ struct DatabaseOutageTests {
     /// Asks until the pool has its connections back: it waits longer between tries the longer the server is away.
     private func eventually(_ call: () async throws -> Reply) async throws -> Reply {
         var reply = try await call()
-        for _ in 0..<2_000 where reply.status == 503 { reply = try await call() }
+        try await waitUntil {
+            if reply.status == 503 { reply = try await call() }
+            return reply.status != 503
+        }
         return reply
     }
 
@@ -162,7 +163,7 @@ struct DatabaseOutageTests {
                 let account = try await service.signUp("ada@example.com", "some password")
                 // One connection, which is not killed: one that was idle meanwhile might find out too late that it is lost.
                 let admin = PostgresClient(
-                    .init(conninfo: TestDatabase.current.conninfo, connections: 1),
+                    .patient(TestDatabase.current.conninfo, connections: 1),
                     logger: Logger(label: "admin")
                 )
                 let replies = try await withThrowingTaskGroup(of: [Reply].self) { group in
@@ -215,7 +216,7 @@ struct DatabaseOutageTests {
             try await TestService.run { service in
                 let account = try await service.signUp("ada@example.com", "some password")
                 let admin = PostgresClient(
-                    .init(conninfo: TestDatabase.current.conninfo, connections: 1),
+                    .patient(TestDatabase.current.conninfo, connections: 1),
                     logger: Logger(label: "admin")
                 )
                 let name = try await admin.query("SELECT current_database()::text") { try $0.next(String.self) }

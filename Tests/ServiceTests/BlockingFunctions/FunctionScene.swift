@@ -17,17 +17,18 @@ struct FunctionScene: Sendable {
     let receiver: WebReceiver
     let backEnd: TestServiceAccount
     let tenant: TestTenant
+    let time: OutboundTime
 
     static func run(
-        timeLimit: Duration = .seconds(7),
         limitsRates: Bool = false,
         _ change: @Sendable (inout ProjectSettings) -> Void = { _ in },
         _ body: @Sendable (FunctionScene) async throws -> Void
     ) async throws {
         try await WebReceiver.run { receiver in
             receiver.answer { _ in (200, "{}") }
+            let time = OutboundTime()
             var options = TestService.Options()
-            options.functionTimeLimit = timeLimit
+            options.outboundTime = time
             options.limitsRates = limitsRates
             options.settings.emailEnumerationProtection = false
             options.settings.allowsEmailLink = true
@@ -45,7 +46,7 @@ struct FunctionScene: Sendable {
                     service.stores.configuration
                 )
                 try await body(
-                    FunctionScene(service: service, receiver: receiver, backEnd: account, tenant: tenant)
+                    FunctionScene(service: service, receiver: receiver, backEnd: account, tenant: tenant, time: time)
                 )
             }
         }

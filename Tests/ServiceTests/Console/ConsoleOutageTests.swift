@@ -23,6 +23,7 @@ struct ConsoleOutageTests {
         try await TestSlots.services.use {
             try await TestService.runConsole {
                 $0.conninfo = conninfo
+                $0.waitsForDatabase = false
             } _: { service in
                 let person = try await ConsolePerson.setUp(service)
                 let user = try await service.signUp("ada@example.com")
@@ -41,8 +42,8 @@ struct ConsoleOutageTests {
 
                 let second = PrivateCluster(folder: folder, durable: false)
                 try await second.start()
-                var back = try await person.open("/console")
-                for _ in 0..<1_000 where back.status == 503 { back = try await person.open("/console") }
+                try await waitUntil { try await person.open("/console").status != 503 }
+                let back = try await person.open("/console")
                 #expect(back.heading == "Projects", "\(back.text)")
                 #expect(try await person.press("Disable account", on: page).status == 200)
                 await second.stop()

@@ -16,7 +16,7 @@ struct EmulatorAdminSDKTests {
                 .path
             let python = IdentityProgram.repository.appending(path: ".venv/bin/python").path
             let host = service.baseURL.replacing("http://", with: "")
-            let result = try await Program.run(python, [script, host, service.project.id.rawValue], within: 120)
+            let result = try await Program.run(python, [script, host, service.project.id.rawValue])
             #expect(result.output.trimmingCharacters(in: .newlines) == "[]", "\(result)")
             #expect(result.status == 0)
         }

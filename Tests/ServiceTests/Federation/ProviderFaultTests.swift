@@ -23,13 +23,10 @@ struct ProviderFaultTests {
         [ProviderEndpoint.token, .userinfo]
     )
     func stalls(_ kind: Kind, _ endpoint: ProviderEndpoint) async throws {
-        var options = ProviderScene.Options()
-        options.service.outboundLimits.read = .milliseconds(700)
-        options.service.outboundLimits.total = .milliseconds(1_500)
         for fault in [ProviderFault.held(TestGate()), .heldInBody(TestGate()), .endless] {
             // What sign-in can do without is done without.
             let message = kind == .oidc && endpoint == .userinfo ? nil : Messages.providerDown
-            try await ProviderScene.meets(FaultCase("\(fault)", fault, message), at: endpoint, kind, options)
+            try await ProviderScene.meets(FaultCase("\(fault)", fault, message), at: endpoint, kind)
         }
     }
 

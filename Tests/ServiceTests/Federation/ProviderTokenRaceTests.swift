@@ -20,8 +20,6 @@ struct ProviderTokenRaceTests {
     func together() async throws {
         var options = TestService.Options()
         options.callsOverHTTP = true
-        options.outboundLimits.read = .seconds(60)
-        options.outboundLimits.total = .seconds(60)
         try await TestService.runPair(options) { first, second in
             var personality = ProviderPersonality.genericOIDC
             personality.rotatesRefreshTokens = true

@@ -15,7 +15,7 @@ struct AdminSDKImportTests {
             let script = IdentityProgram.repository.appending(path: "Tests/ServiceTests/Import/import_users.py").path
             let python = IdentityProgram.repository.appending(path: ".venv/bin/python").path
             let host = service.baseURL.replacing("http://", with: "")
-            let result = try await Program.run(python, [script, host, service.project.id.rawValue], within: 120)
+            let result = try await Program.run(python, [script, host, service.project.id.rawValue])
             #expect(result.output.trimmingCharacters(in: .newlines) == "[]", "\(result)")
             #expect(result.status == 0)
         }

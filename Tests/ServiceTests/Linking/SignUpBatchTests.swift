@@ -178,7 +178,7 @@ struct SignUpBatchTests {
             let key = SecureHash.sha256("17:signUpsPerAddress9:192.0.2.7")
             let level = try await service.stores.database.query(
                 """
-                SELECT round(extract(epoch FROM expires_at - now()) / 36)::int8 FROM rate_limits
+                SELECT round(extract(epoch FROM expires_at - \(service.clock.current)) / 36)::int8 FROM rate_limits
                 WHERE project = '' AND key = \(key)
                 """
             ) { try $0.next(Int64.self) }

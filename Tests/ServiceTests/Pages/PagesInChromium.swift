@@ -61,7 +61,7 @@ enum PagesInChromium {
         try JSONEncoder().encode(Job(visits: visits, screenshots: screenshots)).write(to: file)
         let script = IdentityProgram.repository.appending(path: "Tests/ServiceTests/Pages/pages_in_chromium.py").path
         let python = IdentityProgram.repository.appending(path: ".venv/bin/python").path
-        let result = try await Program.run(python, [script, file.path], within: 300)
+        let result = try await Program.run(python, [script, file.path])
         #expect(result.output.trimmingCharacters(in: .newlines) == "[]", "\(result)")
         #expect(result.status == 0)
     }

@@ -33,7 +33,7 @@ struct AdminSDKTests {
             let script = IdentityProgram.repository.appending(path: "Tests/ServiceTests/Processes/admin_sdk.py").path
             let python = IdentityProgram.repository.appending(path: ".venv/bin/python").path
             let port = service.baseURL.split(separator: ":").last.map { String($0) } ?? ""
-            let result = try await Program.run(python, [script, port, file.path, key], within: 120)
+            let result = try await Program.run(python, [script, port, file.path, key])
             #expect(result.output.trimmingCharacters(in: .newlines) == "[]", "\(result)")
             #expect(result.status == 0)
         }

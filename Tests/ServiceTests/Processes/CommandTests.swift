@@ -187,7 +187,7 @@ struct CommandTests {
     func checksAuditLog() async throws {
         try await TestDatabase.withEmpty { conninfo in
             let database = PostgresClient(
-                .init(conninfo: conninfo, connections: 1),
+                .patient(conninfo, connections: 1),
                 logger: Logger(label: "check") { _ in SwiftLogNoOpLogHandler() }
             )
             var environment = IdentityProgram.environment(conninfo)

@@ -92,7 +92,7 @@ struct ProductionTests {
                     #expect(try await service.admin("accounts:batchGet")["users"]?.array?.count == 1)
                     return account
                 }
-                let client = PostgresClient(.init(conninfo: role, connections: 1), logger: Logger(label: "role"))
+                let client = PostgresClient(.patient(role, connections: 1), logger: Logger(label: "role"))
                 for statement: SQL in [
                     "CREATE TABLE mine (a int)", "DROP TABLE sessions", "ALTER TABLE accounts ADD COLUMN a int",
                     "TRUNCATE accounts", "CREATE ROLE other", "CREATE SCHEMA other",
@@ -151,7 +151,7 @@ struct ProductionTests {
                         let account = try await service.signUp("ada@example.com")
                         #expect(account.status == 200, "\(account)")
                         let standby = PostgresClient(
-                            .init(conninfo: two, connections: 1),
+                            .patient(two, connections: 1),
                             logger: Logger(label: "standby")
                         )
                         try await waitUntil {

@@ -34,7 +34,7 @@ struct ServeRefusalTests {
 
     @Test("and what it does not refuse, or never ends, is a failure of the test that waits for it")
     func endsInTime() async throws {
-        let result = try await Program.run("/bin/sleep", ["600"], within: 0.1)
+        let result = try await Program.run("/bin/sleep", ["600"], within: .milliseconds(100))
         #expect(result.status == 128 + SIGKILL, "\(result)")
     }
 
@@ -219,7 +219,7 @@ struct ServeRefusalTests {
     }
 
     private static func execute(_ sql: SQL, on conninfo: String) async throws {
-        let client = PostgresClient(quietly: .init(conninfo: conninfo, connections: 1))
+        let client = PostgresClient(quietly: .patient(conninfo, connections: 1))
         do {
             try await client.execute(sql)
             await client.close()

@@ -25,7 +25,7 @@ struct SignInCrashTests {
                 let arrival = try await arrive(at: service)
                 #expect(arrival.posted["user"] != nil)
                 let conninfo = try String(contentsOfFile: data + "/conninfo", encoding: .utf8)
-                let client = PostgresClient(quietly: .init(conninfo: conninfo, connections: 2))
+                let client = PostgresClient(quietly: .patient(conninfo, connections: 2))
                 // Nothing can be written to accounts until the process is dead.
                 try? await client.transaction { transaction in
                     try await transaction.execute("LOCK TABLE accounts IN EXCLUSIVE MODE")

@@ -46,8 +46,7 @@ struct VerifyTokensTests {
                 [
                     root.appending(path: "Tests/ServiceTests/Processes/verify_tokens.py").path,
                     root.appending(path: Self.path).path, plan.path,
-                ],
-                within: 120
+                ]
             )
             #expect(result.output.trimmingCharacters(in: .newlines) == "[]", "\(result)")
             #expect(result.status == 0)

@@ -184,7 +184,9 @@ struct RequestLimitTests {
     @Test("T-E8: a project's own number of flows is counted beside that of the deployment")
     func ownFlows() async throws {
         try await LimitScene.run { first in
-            try await LimitScene.run { second in
+            var options = try LimitScene.options()
+            options.clock = first.clock
+            try await TestService.run(options) { second in
                 for service in [first, second] {
                     let tenant = try await TestProvider.tenant(.genericOIDC)
                     tenant.addClient("client", secrets: ["secret"], redirects: .anyLocal)

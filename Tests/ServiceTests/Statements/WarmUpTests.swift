@@ -20,7 +20,7 @@ struct WarmUpTests {
     func plans(batches: Bool) async throws {
         let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         let database = PostgresClient(
-            PostgresClient.Configuration(conninfo: TestDatabase.current.conninfo, connections: 3),
+            .patient(TestDatabase.current.conninfo, connections: 3),
             logger: logger
         )
         let stores = Stores(

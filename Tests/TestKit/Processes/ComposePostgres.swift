@@ -43,7 +43,7 @@ package enum ComposePostgres {
         _ body: (PostgresClient) async throws -> R
     ) async throws -> R {
         try await cluster.start()
-        let client = PostgresClient(quietly: .init(conninfo: cluster.conninfo ?? "", connections: 1))
+        let client = PostgresClient(quietly: .patient(cluster.conninfo ?? "", connections: 1))
         do {
             let result = try await body(client)
             await client.close()

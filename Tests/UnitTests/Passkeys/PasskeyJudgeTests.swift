@@ -140,7 +140,7 @@ struct PasskeyJudgeTests {
         let made = try await Program.run(
             IdentityProgram.repository.appending(path: ".venv/bin/python").path,
             [folder.appending(path: "make_cases.py").path, "\(Self.count ?? 700)", "\(Self.seed)", file.path],
-            within: 900
+            within: .seconds(3600)
         )
         try #require(made.status == 0, "\(made)")
         let lines = try Data(contentsOf: file).split(separator: UInt8(ascii: "\n"))

@@ -7,7 +7,7 @@ import Testing
 /// What a client with patience does while its server is gone.
 @Suite("PostgreSQL: failover", .database, .timeLimit(.minutes(10)))
 struct FailoverTests {
-    private static let patience = Duration.seconds(20)
+    private static let patience = Patience.limit
 
     @Test("statements and transactions wait for the server, and none fails")
     func waits() async throws {
@@ -15,7 +15,7 @@ struct FailoverTests {
             let cluster = PrivateCluster(folder: folder, durable: false)
             try await cluster.start()
             let client = PostgresClient(
-                quietly: .init(conninfo: try #require(cluster.conninfo), connections: 4, patience: Self.patience)
+                quietly: .patient(try #require(cluster.conninfo), connections: 4, patience: Self.patience)
             )
             try await client.execute("CREATE TABLE waited (a INT)")
             await cluster.stop()
@@ -62,7 +62,7 @@ struct FailoverTests {
     @Test("a server that takes no writes any more is left, and the statement runs at another one")
     func leavesReaders() async throws {
         let client = PostgresClient(
-            quietly: .init(conninfo: TestDatabase.current.conninfo, connections: 1, patience: Self.patience)
+            quietly: .patient(TestDatabase.current.conninfo, connections: 1, patience: Self.patience)
         )
         try await client.execute("CREATE TABLE moved (a INT)")
         // As a primary that was demoted.
@@ -78,8 +78,8 @@ struct FailoverTests {
     func stopped() async throws {
         let (database, other) = (TestDatabase.current, TestDatabase.current.client)
         let client = PostgresClient(
-            quietly: .init(
-                conninfo: database.conninfo + " application_name=stopped",
+            quietly: .patient(
+                database.conninfo + " application_name=stopped",
                 connections: 2,
                 patience: Self.patience
             )
@@ -128,8 +128,8 @@ struct FailoverTests {
             )
             try await cluster.start()
             let conninfo = try #require(cluster.conninfo)
-            let client = PostgresClient(quietly: .init(conninfo: conninfo, connections: 1, patience: Self.patience))
-            let other = PostgresClient(quietly: .init(conninfo: conninfo, connections: 1))
+            let client = PostgresClient(quietly: .patient(conninfo, connections: 1, patience: Self.patience))
+            let other = PostgresClient(quietly: .patient(conninfo, connections: 1))
             try await client.execute("CREATE TABLE replicated (a INT)")
             // Commits wait once the checkpointer has read the setting, which it does before its first checkpoint.
             try await other.execute("CHECKPOINT")
@@ -155,24 +155,42 @@ struct FailoverTests {
             let cluster = PrivateCluster(folder: folder, durable: false)
             try await cluster.start()
             let conninfo = try #require(cluster.conninfo)
-            let client = PostgresClient(quietly: .init(conninfo: conninfo, connections: 3, patience: Self.patience))
-            let wait: SQL = "SELECT 7 FROM pg_sleep(0.2)"
+            let client = PostgresClient(quietly: .patient(conninfo, connections: 3, patience: Self.patience))
+            let holder = PostgresClient(quietly: .patient(conninfo, connections: 1))
+            try await holder.execute("CREATE TABLE sevens (a INT)")
+            try await holder.execute("INSERT INTO sevens VALUES (7)")
+            // The crash is not to take it.
+            try await holder.execute("CHECKPOINT")
+            let (locked, end) = (TestGate(), TestGate())
+            // The crash ends this as well.
+            async let held = #expect(throws: PostgresError.self) {
+                try await holder.transaction { transaction in
+                    try await transaction.execute("LOCK TABLE sevens")
+                    locked.open()
+                    await end.pass()
+                }
+            }
+            await locked.pass()
+            let wait: SQL = "SELECT a FROM sevens"
             func seven(_ executor: some PostgresExecutor) async throws -> [Int32] {
                 try await executor.query(wait) { try $0.next(Int32.self) }
             }
             async let repeated = seven(client.repeating)
             async let once = #expect(throws: PostgresError.self) { _ = try await seven(client) }
-            let sleeping: SQL = "SELECT pid FROM pg_stat_activity WHERE wait_event = 'PgSleep'"
+            let waiting: SQL = "SELECT pid FROM pg_stat_activity WHERE wait_event_type = 'Lock'"
             var pids: [Int] = []
             try await waitUntil {
-                pids = try await client.query(sleeping) { try $0.next(Int.self) }
+                pids = try await client.query(waiting) { try $0.next(Int.self) }
                 return pids.count == 2
             }
             // The server restarts all backends.
             kill(pid_t(pids[0]), SIGKILL)
             #expect(try await repeated == [7])
             #expect(await once?.code == .connectionLost)
+            end.open()
+            _ = await held
             await client.close()
+            await holder.close()
             await cluster.stop()
         }
     }

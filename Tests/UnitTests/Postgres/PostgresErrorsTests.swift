@@ -9,8 +9,8 @@ struct PostgresErrorsTests {
 
     private func client(
         connections: Int = 1,
-        statementTimeout: Duration? = .seconds(30),
-        lockTimeout: Duration? = .seconds(30),
+        statementTimeout: Duration? = Patience.limit,
+        lockTimeout: Duration? = Patience.limit,
         queueLimit: Int = 100,
         prepares: Bool = true
     ) -> PostgresClient {
@@ -103,7 +103,7 @@ struct PostgresErrorsTests {
 
     @Test func settingsOfTheConnectionStringAreKept() async throws {
         let conninfo = "\(TestDatabase.current.conninfo) options='-c work_mem=12345kB -c jit=on' application_name=x"
-        let client = PostgresClient(quietly: .init(conninfo: conninfo))
+        let client = PostgresClient(quietly: .patient(conninfo))
         let settings = try await client.query(
             "SELECT current_setting('work_mem'), current_setting('jit'), current_setting('application_name')"
         ) { [try $0.next(String.self), try $0.next(), try $0.next()] }

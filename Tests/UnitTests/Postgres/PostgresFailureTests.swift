@@ -33,9 +33,9 @@ struct PostgresFailureTests {
 
     @Test func killedBackendsGiveTypedErrorsOrRightRowsAndRecovery() async throws {
         let client = PostgresClient(
-            quietly: .init(conninfo: TestDatabase.current.conninfo + " application_name=victim", connections: 6)
+            quietly: .patient(TestDatabase.current.conninfo + " application_name=victim", connections: 6)
         )
-        let killer = PostgresClient(quietly: .init(conninfo: TestDatabase.current.conninfo, connections: 1))
+        let killer = PostgresClient(quietly: .patient(TestDatabase.current.conninfo, connections: 1))
         let (echoes, kills) = try await withThrowingTaskGroup(of: [Echo].self) { group in
             for task in 0..<32 {
                 group.addTask {
@@ -80,7 +80,7 @@ struct PostgresFailureTests {
     }
 
     @Test func anIdleConnectionThatDiedIsReplacedWithoutAnError() async throws {
-        let client = PostgresClient(quietly: .init(conninfo: TestDatabase.current.conninfo, connections: 1))
+        let client = PostgresClient(quietly: .patient(TestDatabase.current.conninfo, connections: 1))
         let before = try await client.query("SELECT pg_backend_pid()") { try $0.next(Int.self) }
         let other = TestDatabase.current.client
         try await other.execute("SELECT pg_terminate_backend(\(before[0])::int, 5000)")
@@ -90,7 +90,7 @@ struct PostgresFailureTests {
     }
 
     @Test func aBackendKilledInMidTransactionEndsItWithOneError() async throws {
-        let client = PostgresClient(quietly: .init(conninfo: TestDatabase.current.conninfo, connections: 2))
+        let client = PostgresClient(quietly: .patient(TestDatabase.current.conninfo, connections: 2))
         try await client.execute("CREATE TABLE killed (a INT)")
         let error = await #expect(throws: PostgresError.self) {
             try await client.transaction { transaction in
@@ -107,7 +107,7 @@ struct PostgresFailureTests {
 
     @Test func aServerThatRefusesWritesIsLeft() async throws {
         let conninfo = TestDatabase.current.conninfo
-        let client = PostgresClient(quietly: .init(conninfo: conninfo, connections: 1))
+        let client = PostgresClient(quietly: .patient(conninfo, connections: 1))
         try await client.execute("CREATE TABLE written (a INT)")
         let before = try await client.query("SELECT pg_backend_pid()") { try $0.next(Int.self) }
         // As a standby does after a failover.
@@ -127,7 +127,7 @@ struct PostgresFailureTests {
             let cluster = PrivateCluster(folder: folder, durable: false)
             try await cluster.start()
             let client = PostgresClient(
-                quietly: .init(conninfo: try #require(cluster.conninfo), connections: 4)
+                quietly: .patient(try #require(cluster.conninfo), connections: 4)
             )
             try await client.execute("CREATE TABLE restarted (a INT)")
             let error = await #expect(throws: PostgresError.self) {
@@ -154,7 +154,7 @@ struct PostgresFailureTests {
         try await withTemporaryFolder { folder in
             let cluster = PrivateCluster(folder: folder, durable: false)
             try await cluster.start()
-            let client = PostgresClient(quietly: .init(conninfo: try #require(cluster.conninfo), connections: 4))
+            let client = PostgresClient(quietly: .patient(try #require(cluster.conninfo), connections: 4))
             let echoes = await withTaskGroup(of: [Echo].self) { group in
                 for task in 0..<16 {
                     group.addTask {
@@ -193,8 +193,9 @@ struct PostgresFailureTests {
                     silence: .milliseconds(100)
                 )
             )
-            let other = PostgresClient(quietly: .init(conninfo: conninfo, connections: 1))
-            try await client.execute("CREATE TABLE written (a INT)")
+            let other = PostgresClient(quietly: .patient(conninfo, connections: 1))
+            // What has no time for more than a moment's work gets no more.
+            try await other.execute("CREATE TABLE written (a INT)")
             let insertion: SQL = "INSERT INTO written VALUES (1)"
             try await client.execute(insertion)
             let server = try await client.query("SELECT pg_backend_pid()") { try $0.next(Int.self) }
@@ -213,7 +214,7 @@ struct PostgresFailureTests {
 
     @Test(arguments: ["host=/nowhere dbname=x", "host=127.0.0.1 port=1 dbname=x user=x", "not a conninfo", "a\0b"])
     func withoutAServerEveryCallGetsOneTypedError(_ conninfo: String) async throws {
-        let client = PostgresClient(quietly: .init(conninfo: conninfo, connections: 4))
+        let client = PostgresClient(quietly: .patient(conninfo, connections: 4))
         let codes = await withTaskGroup(of: Echo.self) { group in
             for value in 0..<50 { group.addTask { await echo(value, through: client) } }
             return await group.reduce(into: Set<Echo>()) { $0.insert($1) }
@@ -227,7 +228,7 @@ struct PostgresFailureTests {
     @Test func aServerThatComesLateIsFound() async throws {
         try await withTemporaryFolder { folder in
             let conninfo = "host=\(folder) port=5432 user=postgres dbname=postgres"
-            let client = PostgresClient(quietly: .init(conninfo: conninfo))
+            let client = PostgresClient(quietly: .patient(conninfo))
             #expect(await echo(1, through: client) == .failed(.unavailable))
             let cluster = PrivateCluster(folder: folder, durable: false)
             try await cluster.start()
@@ -245,11 +246,11 @@ struct PostgresFailureTests {
             user=\(value("user")) password='\(value("password"))' dbname=\(value("dbname")) \
             target_session_attrs=read-write
             """
-        let client = PostgresClient(quietly: .init(conninfo: conninfo, connections: 2))
+        let client = PostgresClient(quietly: .patient(conninfo, connections: 2))
         #expect(await echo(3, through: client) == .right)
         await client.close()
         let reader = PostgresClient(
-            quietly: .init(conninfo: conninfo + " options='-c default_transaction_read_only=on'", connections: 1)
+            quietly: .patient(conninfo + " options='-c default_transaction_read_only=on'", connections: 1)
         )
         #expect(await echo(3, through: reader) == .failed(.unavailable), "no host takes writes")
         await reader.close()
@@ -263,7 +264,7 @@ struct PostgresFailureTests {
                 settings: ["max_connections": "3", "superuser_reserved_connections": "0", "max_wal_senders": "0"]
             )
             try await cluster.start()
-            let client = PostgresClient(quietly: .init(conninfo: try #require(cluster.conninfo), connections: 8))
+            let client = PostgresClient(quietly: .patient(try #require(cluster.conninfo), connections: 8))
             try await client.ping()
             let echoes = await withTaskGroup(of: Echo.self) { group in
                 for value in 0..<200 { group.addTask { await echo(value, through: client) } }
@@ -276,7 +277,7 @@ struct PostgresFailureTests {
     }
 
     @Test func aGracefulShutdownFinishesWhatIsQueued() async throws {
-        let client = PostgresClient(quietly: .init(conninfo: TestDatabase.current.conninfo, connections: 1))
+        let client = PostgresClient(quietly: .patient(TestDatabase.current.conninfo, connections: 1))
         let began = Barrier(2)
         let echoes = try await withThrowingTaskGroup(of: Echo?.self) { group in
 

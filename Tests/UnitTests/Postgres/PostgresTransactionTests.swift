@@ -146,7 +146,7 @@ struct PostgresTransactionTests {
 
     @Test func aTransactionThatWentSilentIsRolledBackAndItsConnectionFreed() async throws {
         try await table("silent")
-        var configuration = PostgresClient.Configuration(conninfo: TestDatabase.current.conninfo, connections: 1)
+        var configuration = PostgresClient.Configuration.patient(TestDatabase.current.conninfo, connections: 1)
         configuration.transactionIdleTimeout = .milliseconds(50)
         let client = PostgresClient(quietly: configuration)
         let error = await #expect(throws: PostgresError.self) {

@@ -40,7 +40,7 @@ struct BatcherTests {
         limit: Int = 64,
         queueLimit: Int = 4096,
         pace: BatchPace = BatchPace(),
-        patience: Duration = .seconds(15)
+        patience: Duration = .seconds(3600)
     ) async throws -> [Result<String, any Error>] {
         let batcher = Batcher<String, String, String>(
             limit: limit,
@@ -194,7 +194,7 @@ struct BatcherTests {
 
     @Test("T-E12: after a timeout each is asked alone; a batch that is too old is not asked again")
     func timeouts() async throws {
-        for (patience, sizes) in [(Duration.seconds(15), [9] + Array(repeating: 1, count: 9)), (.zero, [9])] {
+        for (patience, sizes) in [(Duration.seconds(3600), [9] + Array(repeating: 1, count: 9)), (.zero, [9])] {
             let held = Held { questions in
                 if questions.contains("slow") { throw PostgresError(.timeout) }
                 return questions.map { $0.uppercased() }

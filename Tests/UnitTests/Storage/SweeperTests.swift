@@ -129,7 +129,7 @@ struct SweeperTests {
     @Test("a table that cannot be swept keeps no other from it")
     func oneFails() async throws {
         try await TestDatabase.withAnother { conninfo in
-            let database = PostgresClient(quietly: PostgresClient.Configuration(conninfo: conninfo, connections: 1))
+            let database = PostgresClient(quietly: .patient(conninfo, connections: 1))
             let now = Date(timeIntervalSince1970: 1_800_000_000)
             try await database.execute("ALTER TABLE flows RENAME TO elsewhere")
             try await database.execute(

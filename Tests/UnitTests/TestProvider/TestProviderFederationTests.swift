@@ -21,7 +21,7 @@ import Testing
             let configurations = try await DemoProviders.install(in: provider)
             let configuration = try #require(configurations.first { $0.provider.rawValue == name })
             let tenant = try #require(provider.tenant(tenantName))
-            let client = OutboundClient(allowsLoopback: true)
+            let client = OutboundClient(allowsLoopback: true, limits: .patient)
             let outcome: Result<Void, any Error>
             do {
                 let service = FederationService(http: client, now: { Date() })

@@ -30,6 +30,7 @@ extension ProviderScene {
         try await run(kind, options) { scene in
             let arrival = try await scene.arrive()
             scene.tenant.addFault(test.fault, at: endpoint, call: calls)
+            async let hurry: Void? = test.fault.isSilent ? scene.timeRunsOut(at: endpoint, options) : nil
             if let message = test.message {
                 try await scene.refuses(message) { try await scene.finish(arrival) }
                 try await scene.refuses(Messages.usedFlow) { try await scene.finish(arrival) }
@@ -37,11 +38,28 @@ extension ProviderScene {
                 let reply = try await scene.finish(arrival)
                 #expect(reply.status == 200, "\(test.name): \(reply)")
             }
+            _ = try await hurry
             #expect(scene.tenant.requests(.token).count == 1, "a code is sent once")
             scene.tenant.removeFaults()
             let next = try await scene.signIn()
             #expect(next.status == 200, "the service goes on: \(next)")
             #expect(try await scene.service.send("GET", "/readyz").status == 200)
+        }
+    }
+
+    /// Ends the time of the service's requests once the provider has one.
+    private func timeRunsOut(at endpoint: ProviderEndpoint, _ options: Options) async throws {
+        try await waitUntil { !tenant.requests(endpoint).isEmpty }
+        options.service.outboundTime.runOut()
+    }
+}
+
+extension ProviderFault {
+    /// Whether the time of a request has to end it.
+    fileprivate var isSilent: Bool {
+        switch self {
+        case .held, .heldInBody: true
+        default: false
         }
     }
 }

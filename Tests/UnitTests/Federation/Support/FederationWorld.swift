@@ -6,6 +6,7 @@ import Projects
 import Secrets
 import StrictJSON
 import Synchronization
+import TestKit
 
 /// A clock that stands still until it is told.
 final class StillClock: Sendable {
@@ -24,17 +25,18 @@ struct FederationWorld: Sendable {
     let clock: StillClock
     let http: OutboundClient
     let service: FederationService
+    let time: OutboundTime
 
     static func run(
         verifiers: [any CredentialVerifier] = [],
-        limits: OutboundLimits = OutboundLimits(),
         _ body: @Sendable (FederationWorld) async throws -> Void
     ) async throws {
         try await ScriptedServer.run { server in
             let clock = StillClock()
-            let http = OutboundClient(allowsLoopback: true, limits: limits)
+            let time = OutboundTime()
+            let http = OutboundClient(allowsLoopback: true, limits: .patient, passing: time.pass)
             let service = FederationService(http: http, now: { clock.now }, verifiers: verifiers)
-            let world = FederationWorld(server: server, clock: clock, http: http, service: service)
+            let world = FederationWorld(server: server, clock: clock, http: http, service: service, time: time)
             world.publishDiscovery()
             world.publishKeys(.rsa)
             let outcome: Result<Void, any Error>
@@ -49,6 +51,12 @@ struct FederationWorld: Sendable {
     }
 
     var issuer: String { server.base }
+
+    /// Ends the time of the requests in progress once the provider has one for a path.
+    func timeRunsOut(at path: String) async throws {
+        try await waitUntil { !server.requests(to: path).isEmpty }
+        time.runOut()
+    }
 
     /// Members given replace the usual ones; `nil` removes one.
     func publishDiscovery(_ changes: [String: String?] = [:], headers: [(String, String)] = []) {
