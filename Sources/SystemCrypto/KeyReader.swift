@@ -37,7 +37,8 @@ package enum PublicKey: Sendable {
 extension _RSA.Signing.PublicKey {
     /// A key by its numbers, big-endian, as in a JWK (RFC 7518 §6.3.1) or a COSE key (RFC 8230 §4); nil as in ``PublicKey``.
     package init?(modulus: [UInt8], exponent: [UInt8]) {
-        guard RSALimits.accept(modulus: modulus, exponent: exponent), let key = try? Self(n: modulus, e: exponent) else {
+        guard RSALimits.accept(modulus: modulus, exponent: exponent), let key = try? Self(n: modulus, e: exponent)
+        else {
             return nil
         }
         self = key

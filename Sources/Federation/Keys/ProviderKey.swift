@@ -58,7 +58,8 @@ struct ProviderKey: Sendable, Equatable {
         let possible: Set<SignatureAlgorithm>
         switch (jwk["kty"]?.string, jwk["crv"]?.string) {
         case ("RSA", _):
-            guard let modulus = number("n"), let exponent = number("e"), let key = _RSA.Signing.PublicKey(modulus: modulus, exponent: exponent)
+            guard let modulus = number("n"), let exponent = number("e"),
+                let key = _RSA.Signing.PublicKey(modulus: modulus, exponent: exponent)
             else { return nil }
             material = .rsa(key)
             possible = [.rs256, .rs384, .rs512, .ps256, .ps384, .ps512]

@@ -97,7 +97,7 @@ struct HotPlanTests {
         before: () async throws -> Void = {},
         _ check: @escaping @Sendable (_ name: String, _ plan: [String], _ version: Int32) throws -> Void
     ) async throws {
-        let database = PostgresClient(quietly: .init(conninfo: conninfo, connections: 1))
+        let database = PostgresClient(quietly: .patient(conninfo, connections: 1))
         try await run(database, project)
         try await before()
         try await database.onEachConnection { connection in

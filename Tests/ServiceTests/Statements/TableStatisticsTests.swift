@@ -21,7 +21,7 @@ struct TableStatisticsTests {
 
     private static func stores(_ conninfo: String) throws -> Stores {
         Stores(
-            database: PostgresClient(quietly: .init(conninfo: conninfo, connections: 1)),
+            database: PostgresClient(quietly: .patient(conninfo, connections: 1)),
             keyRing: try KeyRing(keys: TestService.encryptionKeys.get()),
             logger: logger,
             now: { Date() }
@@ -50,7 +50,7 @@ struct TableStatisticsTests {
         let stores = try Self.stores(TestDatabase.current.conninfo)
         let statistics = Self.statistics(of: stores)
         _ = try await statistics.renew()
-        let connection = PostgresClient(quietly: .init(conninfo: TestDatabase.current.conninfo, connections: 1))
+        let connection = PostgresClient(quietly: .patient(TestDatabase.current.conninfo, connections: 1))
         let list: SQL = "SELECT account FROM accounts WHERE project = \("some-project") AND version > 0"
         _ = try await connection.query(list) { try $0.next(String.self) }
         let names = try await connection.query(
