@@ -35,9 +35,9 @@ extension SessionStore {
                     ORDER BY last_used_at DESC, session OFFSET 199
                 ) o
                 CROSS JOIN LATERAL (
-                    SELECT FROM sessions
+                    SELECT FROM sessions l
                     WHERE project = t.project AND account = t.account AND session = o.session AND revoked_at IS NULL
-                    FOR NO KEY UPDATE SKIP LOCKED
+                    FOR NO KEY UPDATE OF l SKIP LOCKED
                 ) l
             ) o
             WHERE s.project = o.project AND s.account = o.account AND s.session = o.session

@@ -181,7 +181,7 @@ def about(maker="account", **body):
 
 
 def merge(world):
-    kept, merged = world.account(email=world.email()), world.account(phoneNumber=world.phone())
+    kept, merged = world.account(email=world.email(), emailVerified=True), world.account(phoneNumber=world.phone())
     return {"json": {"localId": kept, "mergedLocalId": merged}}
 
 

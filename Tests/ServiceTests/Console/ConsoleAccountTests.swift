@@ -219,6 +219,7 @@ struct ConsoleAccountTests {
             let ada = try await service.signUp("ada@example.com")
             let grace = try await service.signUp("grace@example.com")
             try await Self.link(grace.localID ?? "", "github.com", "12345", service)
+            _ = try await service.admin("accounts:update", ["localId": JSON(ada.localID), "emailVerified": true])
             func preview() async throws -> Visit {
                 try await person.press(
                     "Preview merge",
