@@ -78,7 +78,8 @@ package struct Account: Sendable, Hashable {
             emailVerified: emailVerified,
             disabled: isDisabled,
             ownMethods: ownMethods,
-            linked: Dictionary(linked.map { ($0.provider, $0.subject) }) { first, _ in first }
+            linked: Dictionary(linked.map { ($0.provider, $0.subject) }) { first, _ in first },
+            hasSecondFactor: !secondFactors.isEmpty || !passkeys.isEmpty
         )
     }
 }

@@ -43,6 +43,8 @@ package struct CandidateAccount: Sendable, Hashable {
     package var ownMethods: Set<ProviderID>
     /// The subject at each linked provider; at most one for each.
     package var linked: [ProviderID: String]
+    /// Whether it has a second factor, or a passkey, which can be one.
+    package var hasSecondFactor: Bool
 
     package init(
         id: AccountID,
@@ -50,7 +52,8 @@ package struct CandidateAccount: Sendable, Hashable {
         emailVerified: Bool = false,
         disabled: Bool = false,
         ownMethods: Set<ProviderID> = [],
-        linked: [ProviderID: String] = [:]
+        linked: [ProviderID: String] = [:],
+        hasSecondFactor: Bool = false
     ) {
         self.id = id
         self.email = email
@@ -58,5 +61,6 @@ package struct CandidateAccount: Sendable, Hashable {
         self.disabled = disabled
         self.ownMethods = ownMethods
         self.linked = linked
+        self.hasSecondFactor = hasSecondFactor
     }
 }

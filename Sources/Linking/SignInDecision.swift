@@ -56,9 +56,8 @@ package enum SignInDecision: Sendable, Hashable {
         if let owner {
             if owner.disabled { return (.s2, .refuse(.accountDisabled)) }
             guard policy.oneAccountPerEmail else { return (.d1, .signIn(owner.id)) }
-            guard owner.email == nil, emailOwner == nil, let email = identity.email else {
-                return (.s1, .signIn(owner.id))
-            }
+            guard owner.email == nil, emailOwner == nil, let email = identity.email, owner.mayTakeEmail(proven: proven)
+            else { return (.s1, .signIn(owner.id)) }
             return (.s15, .adoptEmail(owner.id, email, verified: proven))
         }
         guard policy.oneAccountPerEmail, let email = identity.email, let emailOwner, !identity.emailIsRelay else {
@@ -79,6 +78,16 @@ package enum SignInDecision: Sendable, Hashable {
         guard emailOwner.emailVerified else { return (.s7, .takeOver(emailOwner.id)) }
         let replaced = emailOwner.linked[identity.provider]
         return (replaced == nil ? .s5 : .s6, .link(emailOwner.id, replaced: replaced))
+    }
+}
+
+extension CandidateAccount {
+    /// Whether a sign-in gives the account the identity's email.
+    ///
+    /// A second factor comes before any change. An unverified email puts an account at the mercy of whoever verifies it
+    /// (S7), so an account with other methods takes none.
+    fileprivate func mayTakeEmail(proven: Bool) -> Bool {
+        !hasSecondFactor && (proven || ownMethods.isEmpty && linked.count == 1)
     }
 }
 

@@ -67,11 +67,14 @@ struct InspectedKey: ~Copyable {
 
     /// Reads a private key without passphrase in PEM: PKCS#8 (RFC 5958), PKCS#1 or SEC 1.
     init?(privateKeyPEM text: String) {
-        let bytes = Array(text.utf8)
-        guard let source = BIO_new_mem_buf(bytes, Int32(clamping: bytes.count)) else { return nil }
-        defer { BIO_free(source) }
-        // Without this answer OpenSSL asks the terminal for a passphrase.
-        guard let key = PEM_read_bio_PrivateKey(source, nil, { _, _, _, _ in -1 }, nil) else {
+        // The BIO does not copy the bytes.
+        let key = Array(text.utf8).withUnsafeBytes { bytes -> OpaquePointer? in
+            guard let source = BIO_new_mem_buf(bytes.baseAddress, Int32(clamping: bytes.count)) else { return nil }
+            defer { BIO_free(source) }
+            // Without this answer OpenSSL asks the terminal for a passphrase.
+            return PEM_read_bio_PrivateKey(source, nil, { _, _, _, _ in -1 }, nil)
+        }
+        guard let key else {
             ERR_clear_error()
             return nil
         }

@@ -25,13 +25,21 @@ enum Samples {
     }
 
     /// L: has the identity, and another address than E, or none.
-    static func owner(disabled: Bool = false, email: EmailAddress? = address("owner@example.com")) -> CandidateAccount {
+    static func owner(
+        disabled: Bool = false,
+        email: EmailAddress? = address("owner@example.com"),
+        ownMethods: Set<ProviderID> = [],
+        linked others: [ProviderID: String] = [:],
+        hasSecondFactor: Bool = false
+    ) -> CandidateAccount {
         CandidateAccount(
             id: AccountID("L"),
             email: email,
             emailVerified: email != nil,
             disabled: disabled,
-            linked: [provider: subject]
+            ownMethods: ownMethods,
+            linked: others.merging([provider: subject]) { $1 },
+            hasSecondFactor: hasSecondFactor
         )
     }
 

@@ -34,7 +34,9 @@ struct SignInOracleTests {
         let rows: [(applies: Bool, outcome: SignInDecision)] = [
             (
                 c.owner?.disabled == false && c.owner?.email == nil && c.onePerEmail && c.hasEmail
-                    && c.emailOwner == nil, .adoptEmail(AccountID("L"), Samples.email, verified: proven)
+                    && c.emailOwner == nil && c.owner?.hasSecondFactor == false
+                    && (proven || c.owner?.ownMethods == [] && c.owner?.linked.count == 1),
+                .adoptEmail(AccountID("L"), Samples.email, verified: proven)
             ),  // S15
             (c.owner.map { !$0.disabled } ?? false, .signIn(AccountID("L"))),  // S1, D1
             (c.owner?.disabled == true, .refuse(.accountDisabled)),  // S2
@@ -57,6 +59,8 @@ struct SignInOracleTests {
 
     static let owners: [CandidateAccount?] = [
         nil, Samples.owner(), Samples.owner(disabled: true), Samples.owner(email: nil),
+        Samples.owner(email: nil, ownMethods: [.phone]), Samples.owner(email: nil, linked: [.github: "7"]),
+        Samples.owner(email: nil, hasSecondFactor: true),
     ]
 
     static let emailOwners: [CandidateAccount?] =

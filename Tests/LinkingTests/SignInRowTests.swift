@@ -108,6 +108,17 @@ struct SignInRowTests {
             outcome: .adoptEmail(l, Samples.email, verified: false)
         ),
         SignInCase(
+            name: "S1: not proven, and the owner has another method, which S7 would take",
+            owner: Samples.owner(email: nil, ownMethods: [.phone]),
+            policy: untrusted,
+            outcome: .signIn(l)
+        ),
+        SignInCase(
+            name: "S1: a second factor comes before any change",
+            owner: Samples.owner(email: nil, hasSecondFactor: true),
+            outcome: .signIn(l)
+        ),
+        SignInCase(
             name: "S15: a relay address that nobody has",
             identity: Samples.identity(relay: true),
             owner: Samples.owner(email: nil),

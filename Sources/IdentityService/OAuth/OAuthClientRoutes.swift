@@ -63,7 +63,12 @@ struct OAuthClientRoutes {
 
     private func patch(_ call: AdminCall) async throws -> Response {
         // The members of the body are the ones that change, as in a JSON merge patch.
-        try call.updateMask().check { _ in false }
+        guard try call.updateMaskText() == nil else {
+            throw WireError.invalidRequest(
+                "The updateMask is not supported: the members of the body are changed",
+                field: "update_mask"
+            )
+        }
         let body = try call.json()
         let client = try await clients.change(
             call.call.parameter("client"),

@@ -34,15 +34,18 @@ extension Setting {
         return SMSRegions.Arm.allCases.map(\.path)
     }
 
-    /// The change that a mask with ``inner`` members asks for: the others are ignored, and one that is absent is empty.
+    /// The change that a mask with ``inner`` members asks for; the others are ignored.
     func change(in config: WireObject, to inner: [String]) throws -> SettingChange {
         guard case .regions(let field) = value else { return try change(in: config) }
         let (parent, name) = try member(of: config)
         let sent = try parent?.object(name)
         let arms = SMSRegions.Arm.allCases.filter { inner.contains($0.path) }
         let given = try arms.filter { try sent?.has($0.rawValue) ?? false }
-        // An admin who names only the allow-list, and sends none, has not allowed any region.
-        return field.change(to: try SMSRegions(sent ?? WireObject(), given.isEmpty ? Array(arms.suffix(1)) : given))
+        // Neither the default, which allows every region, nor a list of none is what the admin must have meant.
+        guard !given.isEmpty else {
+            throw AdministrationError.invalid("\(path) lacks what the updateMask names.")
+        }
+        return field.change(to: try SMSRegions(sent ?? WireObject(), given))
     }
 
     /// Whether a config or tenant has a value for it.

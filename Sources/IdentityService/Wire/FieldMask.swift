@@ -101,6 +101,14 @@ extension AdminCall {
     ///
     /// - Parameter literal: as in ``FieldMask``.
     func updateMask(literal: String? = nil) throws -> FieldMask {
-        FieldMask(try call.query.value("updateMask") ?? call.query.value("update_mask"), literal: literal)
+        FieldMask(try updateMaskText(), literal: literal)
+    }
+
+    func updateMaskText() throws -> String? {
+        let (camel, snake) = (try call.query.value("updateMask"), try call.query.value("update_mask"))
+        guard camel == nil || snake == nil else {
+            throw WireError.invalidRequest("updateMask and update_mask are one parameter", field: "update_mask")
+        }
+        return camel ?? snake
     }
 }

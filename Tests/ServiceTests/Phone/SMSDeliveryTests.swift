@@ -337,8 +337,7 @@ struct SMSDeliveryTests {
                     ("\(deny).disallowedRegions", both, ["allowByDefault": ["disallowedRegions": ["FR"]]]),
                     ("sms_region_config.allowlist_only", both, onlyJapan),
                     (deny, ["allowByDefault": [:]], ["allowByDefault": ["disallowedRegions": []]]),
-                    // Nothing is allowed that nobody named.
-                    ("\(allow).allowedRegions", [:], ["allowlistOnly": ["allowedRegions": []]]),
+                    ("\(allow).allowedRegions", ["allowlistOnly": [:]], ["allowlistOnly": ["allowedRegions": []]]),
                     ("\(allow),\(deny)", onlyJapan, onlyJapan),
                 ] as [(String, JSON, JSON)] {
                     let body: JSON = ["smsRegionConfig": sent]
@@ -357,6 +356,15 @@ struct SMSDeliveryTests {
                     version: "v2"
                 )
                 #expect(reply.code == "INVALID_CONFIG", "\(reply)")
+                for mask in [allow, "\(deny).disallowedRegions"] {
+                    let lacking = try await service.admin(
+                        "\(resource)?updateMask=\(mask)",
+                        [:],
+                        method: "PATCH",
+                        version: "v2"
+                    )
+                    #expect(lacking.code == "INVALID_CONFIG", "\(lacking)")
+                }
             }
         }
     }
