@@ -57,7 +57,10 @@ struct DatabaseOptions: ParsableArguments {
         }
         let (conninfo, _) = try await target()
         return TableStatistics(of: stores, logger: logger) {
-            PostgresClient(PostgresClient.Configuration(conninfo: conninfo, connections: 1), logger: logger)
+            PostgresClient(
+                PostgresClient.Configuration(conninfo: conninfo, connections: 1, statementTimeout: .seconds(60)),
+                logger: logger
+            )
         }
     }
 

@@ -39,6 +39,7 @@ extension SessionStore {
                     WHERE project = t.project AND account = t.account AND session = o.session AND revoked_at IS NULL
                     FOR NO KEY UPDATE OF l SKIP LOCKED
                 ) l
+                OFFSET 0
             ) o
             WHERE s.project = o.project AND s.account = o.account AND s.session = o.session
             RETURNING s.project, s.account, s.session

@@ -33,7 +33,7 @@ package struct TableStatistics: Service {
             stores.growth.signal()
             for await _ in stores.growth.signals.cancelOnGracefulShutdown() {
                 do {
-                    try await renew()
+                    _ = try await cancelWhenGracefulShutdown { try await renew() }
                 } catch {
                     guard !Task.isShuttingDownGracefully else { break }
                     logger.warning("The planner's statistics could not be renewed", metadata: ["error": "\(error)"])
@@ -51,7 +51,15 @@ package struct TableStatistics: Service {
         guard try await !Self.outgrown(stores.database).isEmpty else { return [] }
         return try await withOwner { owner in
             let tables = try await Self.outgrown(owner).filter(\.isOwn).map(\.name)
-            for table in tables { try await owner.execute("ANALYZE (SKIP_LOCKED) \(identifier: table)") }
+            var failure: (any Error)?
+            for table in tables where !Task.isCancelled {
+                do {
+                    try await owner.execute("ANALYZE (SKIP_LOCKED) \(identifier: table)")
+                } catch {
+                    failure = failure ?? error
+                }
+            }
+            if let failure { throw failure }
             return tables
         }
     }
@@ -85,7 +93,8 @@ package struct TableStatistics: Service {
 
     /// Tables that are several times as large as when they were analyzed, or of which most rows have changed since.
     ///
-    /// The size is exact at any time; the count of changes arrives late, but knows a table that was restored.
+    /// The size is exact at any time; the count of changes arrives late, but knows a table that was restored. It counts once
+    /// a minute at most: rows of small tables change all the time, and each `ANALYZE` makes all connections plan anew.
     private static func outgrown(_ database: PostgresClient) async throws -> [(name: String, isOwn: Bool)] {
         try await database.query(
             """
@@ -94,6 +103,7 @@ package struct TableStatistics: Service {
             WHERE \(sql: isTable) AND (
                 pg_relation_size(c.oid) / current_setting('block_size')::int > 2 * c.relpages + 8
                 OR s.n_mod_since_analyze > 500 + s.n_live_tup
+                    AND coalesce(greatest(s.last_analyze, s.last_autoanalyze) < now() - interval '1 minute', true)
             )
             ORDER BY c.oid
             """

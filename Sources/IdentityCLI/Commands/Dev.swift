@@ -147,7 +147,10 @@ struct Dev: AsyncParsableCommand {
         }
         let silent = quiet(logger)
         let statistics = TableStatistics(of: stores, logger: silent) {
-            PostgresClient(PostgresClient.Configuration(conninfo: conninfo, connections: 1), logger: silent)
+            PostgresClient(
+                PostgresClient.Configuration(conninfo: conninfo, connections: 1, statementTimeout: .seconds(60)),
+                logger: silent
+            )
         }
         var others: [any Service] = [statistics]
         if let folder = exchange.target {
