@@ -114,7 +114,7 @@ struct SignInOracleTests {
 
     @Test("decides as in the table")
     func agreesWithTheTable() {
-        #expect(Self.combinations.count == 126_720)
+        #expect(Self.combinations.count == 221_760)
         var outcomes: Set<SignInDecision> = []
         for combination in Self.combinations {
             let decided = SignInDecision.decide(
