@@ -192,12 +192,22 @@ def first_label(account, has_factor=True):
 
 
 def federated(state, serial, provider, subject, email, verified):
-    """docs/guide/linking.md, S1 to S9: the label and the change."""
+    """docs/guide/linking.md, S1 to S9 and S15: the label and the change."""
     owner = state.by_subject(provider, subject)
     if owner is not None:
         if owner.disabled:
             return "USER_DISABLED", None
-        return first_label(owner), lambda s, a: sign_in(s, s.accounts[owner.uid], serial, a, provider)
+        is_only_method = not (owner.password or owner.phone or owner.link) and len(owner.rows) == 1
+        takes_email = (email and owner.email is None and state.by_email(email) is None and not owner.factors
+                       and (verified or is_only_method))
+
+        def sign_in_owner(s, a):
+            account = s.accounts[owner.uid]
+            if takes_email:
+                account.email, account.verified = email, verified
+                s.verified_changed(account.uid, [email])
+            sign_in(s, account, serial, a, provider)
+        return first_label(owner), sign_in_owner
     mail_owner = state.by_email(email)
     if mail_owner is None:
         def sign_up(s, a):
