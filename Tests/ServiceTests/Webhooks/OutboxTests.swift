@@ -153,16 +153,27 @@ struct OutboxTests {
         return taken
     }
 
+    /// A service that says when it was told to stop: `triggerGracefulShutdown()` returns before that.
+    private struct Stopping: Service {
+        var service: any Service
+        var wasTold: @Sendable () -> Void
+
+        func run() async throws {
+            try await withGracefulShutdownHandler { try await service.run() } onGracefulShutdown: { wasTold() }
+        }
+    }
+
     @Test("a node that stops finishes the messages that it sends, and takes no others")
     func stops() async throws {
         try await Self.withReceiver { receiver, gate in
             try await TestService.run(Self.options(receiver, path: "/stalled")) { service in
                 for _ in 0..<100 { try await Self.writeNotice(service) }
-                let group = ServiceGroup(services: [service.assembly.deliveries], logger: Logger(label: "test"))
+                // The receiver answers once the node knows that it is to stop.
+                let node = Stopping(service: service.assembly.deliveries) { gate.open() }
+                let group = ServiceGroup(services: [node], logger: Logger(label: "test"))
                 async let running: Void = group.run()
                 try await waitUntil { receiver.received.count == 16 }
                 await group.triggerGracefulShutdown()
-                gate.open()
                 try await running
                 #expect(receiver.received.count == 16)
                 let left = try await service.stores.database.query(
