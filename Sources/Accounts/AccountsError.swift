@@ -114,6 +114,8 @@ package enum AccountsError: Error, Sendable, Hashable {
     case missingRequestType
     case unsupportedRequestType
     case unauthorizedDomain
+    case invalidLinkDomain
+    case invalidDynamicLinkDomain
     case missingOOBCode
     case invalidOOBCode
     case expiredOOBCode

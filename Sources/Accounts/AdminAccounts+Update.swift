@@ -136,12 +136,12 @@ extension Account {
 
 /// Custom claims: a JSON object of at most 1000 UTF-16 code units without the names that tokens use themselves.
 enum CustomClaimRules {
-    /// The text to store; nil if there are no claims.
+    /// The text to store; nil for none, which `{}` is not: it is what was set (Firebase).
     static func check(_ text: String) throws(AccountsError) -> String? {
         guard !text.isEmpty else { return nil }
         guard text.utf16.count <= 1000 else { throw .claimsTooLarge }
         guard !text.utf8.contains(0), let names = CustomClaims.names(in: text) else { throw .invalidClaims }
         if let name = names.first(where: CustomClaims.reservedNames.contains) { throw .forbiddenClaim(name) }
-        return names.isEmpty ? nil : text
+        return text
     }
 }

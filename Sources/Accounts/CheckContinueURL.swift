@@ -18,7 +18,9 @@ extension Parts {
     ///
     /// - Throws: ``AccountsError/invalidContinueURI(_:)``, ``AccountsError/unauthorizedDomain``.
     func continueURL(_ text: String?, _ caller: Caller) throws(AccountsError) -> String? {
-        guard let text, !text.isEmpty else { return nil }
+        guard let given = text, !given.isEmpty else { return nil }
+        // As browsers do it: `/Ü` is `/%C3%9C`.
+        let text = PercentEncoding.encode(given, keeping: .ascii)
         let isPlain = text.utf8.count <= 2048 && text.consists(of: .visible) && !text.contains("\\")
         guard isPlain, let uri = ContinueURI(String(text.prefix { $0 != "#" })) else {
             throw .invalidContinueURI("The continue URL must be an absolute http or https URL.")

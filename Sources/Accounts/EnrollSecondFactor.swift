@@ -65,7 +65,7 @@ package struct EnrollSecondFactor: Sendable {
             let match = TOTP(secret: secret).match(
                 code,
                 at: parts.seconds,
-                adjacent: Int64(settings.adjacentIntervals),
+                adjacent: settings.acceptedIntervals,
                 after: 0
             )
         else { throw AccountsError.invalidVerificationCode }

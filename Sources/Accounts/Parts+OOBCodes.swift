@@ -27,9 +27,10 @@ extension Parts {
         mailTo recipient: EmailAddress?,
         displayName: String? = nil,
         continueURL: String? = nil,
+        linkDomain: String? = nil,
         _ caller: Caller
     ) throws(AccountsError) -> PreparedCode {
-        guard let base = deployment.actionPage(of: caller.project) else { throw .noActionURL }
+        guard let base = deployment.actionPage(of: caller.project, at: linkDomain) else { throw .noActionURL }
         let code = Secret(random.handle())
         let link = ActionLink(
             base: base,

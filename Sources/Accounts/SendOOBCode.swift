@@ -17,6 +17,8 @@ package struct SendOOBCode: Sendable {
         package var idToken: String?
         /// Where the link's page continues to.
         package var continueURL: String?
+        /// The domain of the link instead of the service's: an authorized one of the project.
+        package var linkDomain: String?
         /// The app uses the code itself, from the continue URL.
         package var handlesCodeInApp = false
 
@@ -40,10 +42,20 @@ package struct SendOOBCode: Sendable {
         package var issued: (code: Secret, link: Secret)?
     }
 
+    /// Loopback is not reached from a mail.
+    private func linkDomain(_ request: Request, _ caller: Caller) throws(AccountsError) -> String? {
+        guard let text = request.linkDomain else { return nil }
+        guard let uri = ContinueURI("https://\(text)"), uri.isOrigin, uri.authority == text.lowercased(),
+            !uri.isLoopback, uri.isAuthorizedOrigin(of: caller.project.settings, anyLoopback: false)
+        else { throw .invalidLinkDomain }
+        return uri.authority
+    }
+
     /// If the caller must not learn whether an email has an account, the response and the work are the same, but no
     /// email is sent (threats.md, T-E1).
     package func callAsFunction(_ request: Request, as role: Role, _ caller: Caller) async throws -> Result {
         let continueURL = try continueURL(request, caller)
+        let linkDomain = try linkDomain(request, caller)
         // The others need a signed-in account, which has limits of its own.
         if !role.isAdmin, [.emailSignIn, .passwordReset].contains(request.type) {
             try await parts.requirePerson(for: .email, caller)
@@ -64,6 +76,7 @@ package struct SendOOBCode: Sendable {
             mailTo: role.mails ? subject.recipient : nil,
             displayName: subject.displayName,
             continueURL: continueURL,
+            linkDomain: linkDomain,
             caller
         )
         code.values.isDecoy = subject.isUnknown

@@ -86,7 +86,7 @@ package struct SignInWithSecondFactor: Sendable {
         guard let enrollment, !enrollment.isEmpty else { throw AccountsError.secondFactor(.missingEnrollment) }
         guard let code, !code.isEmpty else { throw AccountsError.missingVerificationCode }
         try await parts.stores.rateLimits.take(parts.secondFactorLimits(of: pending.account, caller))
-        let adjacent = Int64(caller.project.settings.secondFactors.adjacentIntervals)
+        let adjacent = caller.project.settings.secondFactors.acceptedIntervals
         let seconds = parts.seconds
         return try await finish(pending, caller) { account throws(AccountsError) in
             guard let factor = account.secondFactors.first(where: { $0.id == enrollment }),

@@ -31,6 +31,7 @@ package struct ContinueURI: Sendable, Hashable {
         self.port = parts.effectivePort
         self.path = parts.path.isEmpty ? "/" : parts.path
         self.query = parts.query
+        self.isLoopback = parts.isLoopback
     }
 
     private static func isHost(_ text: String) -> Bool {
@@ -45,7 +46,8 @@ package struct ContinueURI: Sendable, Hashable {
     /// Whether it can be a page's `Origin` (RFC 6454 §6.1).
     package var isOrigin: Bool { path == "/" && query == nil }
 
-    package var isLoopback: Bool { host == "localhost" || host == "127.0.0.1" || host == "[::1]" }
+    /// `localhost`, a name below it, or an address of this machine.
+    package let isLoopback: Bool
 
     package func hasParameter(_ name: String) -> Bool {
         FormFields(query ?? "").pairs.contains { $0.name.lowercased() == name }

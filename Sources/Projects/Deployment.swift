@@ -72,7 +72,13 @@ package struct Deployment: Sendable {
     }
 
     /// The page for links in a project's emails.
-    package func actionPage(of project: Project) -> String? { publicURL(of: project).map { "\($0)\(actionPath)" } }
+    ///
+    /// - Parameter domain: one of the project's authorized domains, which forwards `/__/` to the service; nil for where
+    ///   the project is.
+    package func actionPage(of project: Project, at domain: String? = nil) -> String? {
+        if let domain { return "https://\(domain)\(actionPath)" }
+        return publicURL(of: project).map { "\($0)\(actionPath)" }
+    }
 
     /// `iss` of new ID tokens; nil for the project's own issuer on a node that does not know its URL.
     package func issuer(of project: Project) -> String? {

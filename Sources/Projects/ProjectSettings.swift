@@ -81,6 +81,10 @@ package struct ProjectSettings: Sendable, Hashable, Codable {
     package var signInPage = false
     /// `multiTenant.allowTenants`: whether tenants can be created.
     package var allowsTenants = false
+    /// Firebase's members that describe something and change nothing here, by their paths.
+    package var descriptions: [String: String] = [:]
+    /// The paths of members that an admin gave a value, which are shown even if it is the default; sorted.
+    package var given: [String] = []
 
     package init() {}
 
@@ -135,6 +139,8 @@ package struct ProjectSettings: Sendable, Hashable, Codable {
         googleLoader = try value(.googleLoader, \.googleLoader)
         signInPage = try value(.signInPage, \.signInPage)
         allowsTenants = try value(.allowsTenants, \.allowsTenants)
+        descriptions = try value(.descriptions, \.descriptions)
+        given = try value(.given, \.given)
     }
 
     /// The last-use time before which sessions have ended because of inactivity; nil if they do not end.

@@ -8,10 +8,13 @@ package struct SecondFactorSettings: Sendable, Hashable, Codable {
     package var offersSMS = true
     /// A provider config with `totpProviderConfig` is ENABLED.
     package var offersTOTP = false
-    /// Time steps before and after the current one whose codes are accepted.
-    package var adjacentIntervals = 5
+    /// Time steps before and after the current one whose codes are accepted; nil for the usual number.
+    package var adjacentIntervals: Int?
 
     package static let adjacentIntervalsRange = 0...10
+
+    /// ``adjacentIntervals``, or 5.
+    package var acceptedIntervals: Int64 { Int64(adjacentIntervals ?? 5) }
 
     package init() {}
 

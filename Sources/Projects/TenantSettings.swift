@@ -16,6 +16,8 @@ package struct TenantSettings: Sendable, Hashable, Codable {
     package var testPhoneNumbers: [String: String] = [:]
     package var smsRegions = SMSRegions()
     package var captchaOperations: [CaptchaOperation] = []
+    package var descriptions: [String: String] = [:]
+    package var given: [String] = []
 
     package init() {}
 
@@ -42,6 +44,8 @@ package struct TenantSettings: Sendable, Hashable, Codable {
         testPhoneNumbers = tenant.phone.testNumbers
         smsRegions = tenant.phone.regions
         captchaOperations = tenant.captchaOperations
+        descriptions = tenant.descriptions
+        given = tenant.given
     }
 
     package init(from decoder: any Decoder) throws {
@@ -63,6 +67,8 @@ package struct TenantSettings: Sendable, Hashable, Codable {
         testPhoneNumbers = try value(.testPhoneNumbers, \.testPhoneNumbers)
         smsRegions = try value(.smsRegions, \.smsRegions)
         captchaOperations = try value(.captchaOperations, \.captchaOperations)
+        descriptions = try value(.descriptions, \.descriptions)
+        given = try value(.given, \.given)
     }
 }
 
@@ -84,6 +90,8 @@ extension ProjectSettings {
         settings.phone.testNumbers = own.testPhoneNumbers
         settings.phone.regions = own.smsRegions
         settings.captchaOperations = own.captchaOperations
+        settings.descriptions = own.descriptions
+        settings.given = own.given
         return settings
     }
 }

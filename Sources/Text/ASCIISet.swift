@@ -28,6 +28,7 @@ package struct ASCIISet: Sendable, Hashable, ExpressibleByStringLiteral {
         return both
     }
 
+    package static let ascii = ASCIISet(0x00...0x7f)
     package static let digits = ASCIISet(0x30...0x39)
     package static let lowercase = ASCIISet(0x61...0x7a)
     package static let letters = lowercase + ASCIISet(0x41...0x5a)

@@ -45,7 +45,7 @@ extension Setting {
         @Sendable func format(_ override: MailSettings.Override) -> String {
             override.body == nil ? "" : formats[override.isHTML ? 1 : 0]
         }
-        let field = Field(path, standard: formats[0], get: { format($0.mail[template]) }) {
+        let field = Field(path, get: { format($0.mail[template]) }) {
             $0.mail[template].isHTML = $1 == formats[1]
         }
         return Setting(path: path, value: .choice(field, of: formats))

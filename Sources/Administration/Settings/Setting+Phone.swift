@@ -48,7 +48,7 @@ extension Setting {
     ]
 
     /// The second factor of authenticator apps: `totpProviderConfig`.
-    package struct AuthenticatorApp: Sendable {
+    package struct AuthenticatorApp: Sendable, Hashable {
         /// One of ``states``.
         package var state: String
         /// Nil for the default.
@@ -61,7 +61,7 @@ extension Setting {
 
         fileprivate init(_ settings: SecondFactorSettings) {
             state = Setting.name(ofState: settings.offersTOTP)
-            adjacentIntervals = Int64(settings.adjacentIntervals)
+            adjacentIntervals = settings.adjacentIntervals.map { Int64($0) }
         }
     }
 
@@ -86,26 +86,27 @@ extension Setting {
 
     private static func smsSecondFactor(_ path: String) -> Setting {
         let sms = "PHONE_SMS"
-        let field = Field(path, get: { $0.secondFactors.offersSMS ? [sms] : [] }) { settings, providers in
+        let field = Field<[String]>(path, get: { $0.secondFactors.offersSMS ? [sms] : [] }) { settings, providers in
             settings.secondFactors.offersSMS = providers.contains(sms)
         }
         return Setting(path: path, value: .choices(field, of: ["PROVIDER_UNSPECIFIED", sms]))
     }
 
     private static func authenticatorApps(_ path: String) -> Setting {
-        let field = Field(path, standard: [], get: { [AuthenticatorApp($0.secondFactors)] }) { settings, apps in
+        let field = Field(path, get: { [AuthenticatorApp($0.secondFactors)] }) { settings, apps in
             let (standard, range) = (SecondFactorSettings(), SecondFactorSettings.adjacentIntervalsRange)
             settings.secondFactors.offersTOTP = standard.offersTOTP
             settings.secondFactors.adjacentIntervals = standard.adjacentIntervals
             for app in apps {
                 settings.secondFactors.offersTOTP = try isEnabled(app.state, "\(path).state")
-                let intervals = app.adjacentIntervals ?? Int64(standard.adjacentIntervals)
-                guard let adjacent = Int(exactly: intervals), range.contains(adjacent) else {
-                    throw AdministrationError.invalid(
-                        "adjacentIntervals must be between \(range.lowerBound) and \(range.upperBound)."
-                    )
+                settings.secondFactors.adjacentIntervals = try app.adjacentIntervals.map { intervals in
+                    guard let adjacent = Int(exactly: intervals), range.contains(adjacent) else {
+                        throw AdministrationError.invalid(
+                            "adjacentIntervals must be between \(range.lowerBound) and \(range.upperBound)."
+                        )
+                    }
+                    return adjacent
                 }
-                settings.secondFactors.adjacentIntervals = adjacent
             }
         }
         return Setting(path: path, value: .authenticatorApps(field))

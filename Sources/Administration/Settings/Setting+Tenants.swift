@@ -7,11 +7,9 @@ extension Setting {
     /// The settings of a tenant, which change those that apply in it.
     package static let ofTenant: [Setting] =
         [
-            // Off by default.
-            flag("allowPasswordSignup", \.passwordSignIn, standard: false),
-            flag("enableEmailLinkSignin", \.allowsEmailLink, standard: false),
-            flag("enableAnonymousUser", \.anonymousSignIn, standard: false),
-        ] + ofTenantAsOfProject
+            flag("allowPasswordSignup", \.passwordSignIn), flag("enableEmailLinkSignin", \.allowsEmailLink),
+            flag("enableAnonymousUser", \.anonymousSignIn),
+        ] + ofTenantAsOfProject + describedOfTenant + unsupportedOfTenant
 
     /// Settings that a project has too, by their paths in both.
     private static let ofTenantAsOfProject: [Setting] = [

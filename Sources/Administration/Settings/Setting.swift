@@ -11,8 +11,8 @@ package struct Setting: Sendable {
     /// A setting's value, by its type.
     package enum Value: Sendable {
         case flag(Field<Bool>)
-        case number(Field<Int64>)
-        case seconds(Field<Int64>)
+        case number(Field<Int64>, in: ClosedRange<Int64>)
+        case seconds(Field<Int64>, in: ClosedRange<Int64>)
         /// Empty for none.
         case text(Field<String>)
         case choice(Field<String>, of: [String])
@@ -25,37 +25,40 @@ package struct Setting: Sendable {
         case sms(Field<SMSProvider?>)
         case webhook(Field<WebhookEndpoint?>)
         case captcha(Field<CaptchaVerifier?>)
+        /// Firebase's, and not here: only a value that asks for nothing is accepted.
+        case unsupported(nothing: [String])
     }
 
     /// Reads and changes a value of one type.
     package struct Field<Value: Sendable>: Sendable {
         /// The setting's path in the project.
         let path: String
-        let standard: Value
         package let get: @Sendable (ProjectSettings) -> Value
         /// Checks the value and stores it.
         let set: @Sendable (inout ProjectSettings, Value) throws -> Void
 
-        /// - Parameter standard: nil for that of a new project.
         init(
             _ path: String,
-            standard: Value? = nil,
             get: @escaping @Sendable (ProjectSettings) -> Value,
             set: @escaping @Sendable (inout ProjectSettings, Value) throws -> Void
         ) {
             self.path = path
-            self.standard = standard ?? get(ProjectSettings())
             self.get = get
             self.set = set
         }
 
-        /// - Parameter value: nil for the default.
-        package func change(to value: Value?) -> SettingChange {
-            SettingChange(path: path) { try set(&$0, value ?? standard) }
+        /// That of a new project.
+        package var standard: Value { self.get(ProjectSettings()) }
+
+        package func change(to value: Value) -> SettingChange {
+            SettingChange(path: path) { try set(&$0, value) }
         }
     }
 
     typealias Path<Value> = any WritableKeyPath<ProjectSettings, Value> & Sendable
+
+    /// The whole config of a project: its settings, and what Firebase's has besides.
+    package static let ofProject = all + described + unsupported
 
     /// All settings of a project: Firebase's where it has them, others under `identity`.
     package static let all =
@@ -67,16 +70,26 @@ package struct Setting: Sendable {
 package struct SettingChange: Sendable {
     package let path: String
     let apply: @Sendable (inout ProjectSettings) throws -> Void
+
+    /// Changes nothing.
+    package static func none(_ path: String) -> SettingChange { SettingChange(path: path) { _ in } }
+
+    /// The same change, which says whether an admin gave a value for a member: then it is shown even if it is the
+    /// default.
+    package func giving(_ member: String, _ isGiven: Bool) -> SettingChange {
+        SettingChange(path: path) { settings in
+            try apply(&settings)
+            settings.given.removeAll { $0 == member }
+            if isGiven { settings.given = (settings.given + [member]).sorted() }
+        }
+    }
 }
 
 // MARK: Types and their rules
 
 extension Setting {
-    static func flag(_ path: String, _ value: Path<Bool>, standard: Bool? = nil) -> Setting {
-        Setting(
-            path: path,
-            value: .flag(Field(path, standard: standard, get: { $0[keyPath: value] }) { $0[keyPath: value] = $1 })
-        )
+    static func flag(_ path: String, _ value: Path<Bool>) -> Setting {
+        Setting(path: path, value: .flag(Field(path, get: { $0[keyPath: value] }) { $0[keyPath: value] = $1 }))
     }
 
     static func number<Number: FixedWidthInteger & Sendable>(
@@ -84,11 +97,14 @@ extension Setting {
         _ value: Path<Number>,
         in range: ClosedRange<Number>
     ) -> Setting {
-        Setting(path: path, value: .number(bounded(path, value, in: range)))
+        Setting(
+            path: path,
+            value: .number(bounded(path, value, in: range), in: Int64(range.lowerBound)...Int64(range.upperBound))
+        )
     }
 
     static func seconds(_ path: String, _ value: Path<Int64>, in range: ClosedRange<Int64>) -> Setting {
-        Setting(path: path, value: .seconds(bounded(path, value, in: range, unit: " seconds")))
+        Setting(path: path, value: .seconds(bounded(path, value, in: range, unit: " seconds"), in: range))
     }
 
     private static func bounded<Number: FixedWidthInteger & Sendable>(

@@ -46,7 +46,7 @@ struct ConsoleSetting: Sendable {
                 <label class="check"><input name="\(setting.path)" type="checkbox" value="true"\(html: checked)> \(label)</label>
 
                 """
-        case .number(let field), .seconds(let field):
+        case .number(let field, _), .seconds(let field, _):
             return """
                 <label for="\(id)">\(label)</label>
                 <input id="\(id)" name="\(setting.path)" inputmode="numeric" value="\(String(field.get(settings)))" maxlength="12" required>
@@ -74,7 +74,7 @@ struct ConsoleSetting: Sendable {
                 <textarea id="\(id)" name="\(setting.path)" rows="4" spellcheck="false">\(field.get(settings).joined(separator: "\n"))</textarea>
 
                 """
-        case .map, .passwordPolicies, .authenticatorApps, .regions, .sms, .webhook, .captcha: return ""
+        case .map, .passwordPolicies, .authenticatorApps, .regions, .sms, .webhook, .captcha, .unsupported: return ""
         }
     }
 
@@ -87,7 +87,7 @@ struct ConsoleSetting: Sendable {
         if case .flag(let field) = setting.value { return field.change(to: sent == "true") }
         guard let sent else { return nil }
         switch setting.value {
-        case .number(let field), .seconds(let field):
+        case .number(let field, _), .seconds(let field, _):
             guard let number = Int64(sent.filter { $0 != " " }) else {
                 throw AdministrationError.invalid("\(setting.path) must be a number.")
             }
@@ -100,7 +100,7 @@ struct ConsoleSetting: Sendable {
                 throw AdministrationError.invalid("\(setting.path) must be some of \(choices.joined(separator: ", ")).")
             }
             return field.change(to: chosen)
-        case .flag, .map, .passwordPolicies, .authenticatorApps, .regions, .sms, .webhook, .captcha:
+        case .flag, .map, .passwordPolicies, .authenticatorApps, .regions, .sms, .webhook, .captcha, .unsupported:
             return nil
         }
     }

@@ -17,7 +17,7 @@ extension Call {
     func tenantNamed() throws -> TenantID? {
         let name =
             switch method {
-            case .post, .patch: try json().string("tenantId")
+            case .post, .patch: try json().text("tenantId")
             default: try query.value("tenantId")
             }
         return name.flatMap { $0.isEmpty ? nil : TenantID(rawValue: $0) }
@@ -28,7 +28,7 @@ extension Call {
     /// The token is not verified yet: its tenant only determines where it must be valid.
     func tenant(of project: Project) throws -> TenantID {
         if let named = try tenantNamed() { return named }
-        guard !project.tenants.isEmpty, method == .post, let idToken = try json().string("idToken"),
+        guard !project.tenants.isEmpty, method == .post, let idToken = try json().text("idToken"),
             let tenant = IDTokenContent.claimedTenant(of: idToken), project.tenants[tenant] != nil
         else { return .none }
         return tenant

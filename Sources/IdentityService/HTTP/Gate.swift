@@ -52,7 +52,7 @@ package struct Gate: Sendable {
     func project(of call: Call, host: Route.Host) throws -> Project {
         let project = try project(query: call.query, headers: call.headers, host: host)
         // The token endpoint has a form for a body, and no such member.
-        guard host != .secureToken, call.method == .post, let named = try call.json().string("targetProjectId"),
+        guard host != .secureToken, call.method == .post, let named = try call.json().text("targetProjectId"),
             named != project.id.rawValue, Int64(named) != project.number.rawValue
         else { return project }
         throw WireError("INSUFFICIENT_PERMISSION")
@@ -106,7 +106,7 @@ package struct Gate: Sendable {
             }
             return try await self.project(named: project.id.rawValue, for: admin, scope: scope)
         }
-        guard let name = try call.json().string("targetProjectId") ?? unnamedProject?()?.id.rawValue else {
+        guard let name = try call.json().text("targetProjectId") ?? unnamedProject?()?.id.rawValue else {
             throw WireError("INSUFFICIENT_PERMISSION")
         }
         return try await project(named: name, for: admin, scope: scope)

@@ -13,6 +13,8 @@ package struct Route: Sendable {
     package var envelope: ErrorEnvelope
     /// The maximum size of a body in bytes.
     package var bodyLimit: Int
+    /// The query parameters that it reads, in camelCase, besides Google's standard ones (``QueryParameters``).
+    package var query: [String]
     /// Whether it also exists for tenants of a project.
     package var isInTenants: Bool
     package var access: Access
@@ -28,6 +30,7 @@ package struct Route: Sendable {
         legacy: String? = nil,
         errors envelope: ErrorEnvelope = .accounts,
         bodyLimit: Int? = nil,
+        query: [String] = [],
         isInTenants: Bool = true,
         _ access: Access
     ) {
@@ -38,6 +41,7 @@ package struct Route: Sendable {
         self.legacy = legacy
         self.envelope = envelope
         self.bodyLimit = bodyLimit ?? access.bodyLimit
+        self.query = query
         self.isInTenants = isInTenants
         self.access = access
     }

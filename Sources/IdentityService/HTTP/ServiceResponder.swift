@@ -130,9 +130,10 @@ package struct ServiceResponder: Sendable {
         _ id: String,
         _ logger: Logger
     ) async throws -> Response {
-        guard let query = FormFields(strict: request.query) else {
+        guard let fields = FormFields(strict: request.query) else {
             throw WireError.invalidRequest("Invalid query in the request's URL.", field: nil)
         }
+        let query = try QueryParameters.read(fields, by: route)
         let call = Call(
             method: request.method,
             path: request.path,

@@ -14,10 +14,10 @@ struct OAuthClientRoutes {
     var routes: [Route] {
         let path = "/v2/projects/{project}/oauthClients"
         return [
-            Route(.get, path, errors: .status, isInTenants: false, .admin(.manageConfiguration, list)),
+            Route(.get, path, errors: .status, query: ["pageSize", "pageToken"], isInTenants: false, .admin(.manageConfiguration, list)),
             Route(.post, path, errors: .status, isInTenants: false, .admin(.manageConfiguration, create)),
             Route(.get, path + "/{client}", errors: .status, isInTenants: false, .admin(.manageConfiguration, get)),
-            Route(.patch, path + "/{client}", errors: .status, isInTenants: false, .admin(.manageConfiguration, patch)),
+            Route(.patch, path + "/{client}", errors: .status, query: ["updateMask"], isInTenants: false, .admin(.manageConfiguration, patch)),
             Route(
                 .delete,
                 path + "/{client}",
@@ -63,7 +63,7 @@ struct OAuthClientRoutes {
 
     private func patch(_ call: AdminCall) async throws -> Response {
         // The members of the body are the ones that change, as in a JSON merge patch.
-        guard try call.updateMaskText() == nil else {
+        guard try call.call.query.value("updateMask") == nil else {
             throw WireError.invalidRequest(
                 "The updateMask is not supported: the members of the body are changed",
                 field: "update_mask"

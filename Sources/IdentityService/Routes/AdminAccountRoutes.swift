@@ -17,7 +17,7 @@ struct AdminAccountRoutes {
             Route(.post, base + ":lookup", .admin(.readAccounts, lookUp)),
             Route(.post, base + ":update", .admin(.manageAccounts, update)),
             Route(.post, base + ":delete", .admin(.manageAccounts, delete)),
-            Route(.get, base + ":batchGet", .admin(.readAccounts, list)),
+            Route(.get, base + ":batchGet", query: ["maxResults", "nextPageToken", "tenantId", "delegatedProjectNumber"], .admin(.readAccounts, list)),
             Route(.post, base + ":batchDelete", .admin(.manageAccounts, deleteAll)),
             Route(.post, base + ":signOut", .admin(.manageAccounts, signOut)),
             Route(.post, base + ":listSessions", .admin(.readAccounts, listSessions)),
@@ -33,7 +33,7 @@ struct AdminAccountRoutes {
             throw AccountsError.unexpectedParameter("User ID")
         }
         var new = AdminAccounts.NewAccount()
-        new.localID = try body.string("localId")
+        new.localID = try body.text("localId")
         new.email = try body.string("email")
         new.emailVerified = try body.bool("emailVerified") ?? false
         new.password = try body.string("password").map { Secret($0) }
@@ -84,7 +84,7 @@ struct AdminAccountRoutes {
     func update(_ call: AdminCall) async throws -> Response {
         let body = try call.json()
         var changes = AdminAccounts.Changes()
-        changes.localID = try body.string("localId")
+        changes.localID = try body.text("localId")
         changes.email = try body.string("email")
         changes.emailVerified = try body.bool("emailVerified")
         changes.password = try body.string("password").map { Secret($0) }
@@ -107,7 +107,7 @@ struct AdminAccountRoutes {
     }
 
     func delete(_ call: AdminCall) async throws -> Response {
-        try await accounts.admin.delete(localID: try call.json().string("localId"), call.project, call.tenant)
+        try await accounts.admin.delete(localID: try call.json().text("localId"), call.project, call.tenant)
         return .json { $0.kind("DeleteAccountResponse") }
     }
 
@@ -171,13 +171,13 @@ struct AdminAccountRoutes {
     /// Ends one session of an account (`sessionId`), or all.
     private func signOut(_ call: AdminCall) async throws -> Response {
         let body = try call.json()
-        let sessionID = try body.string("sessionId")
+        let sessionID = try body.text("sessionId")
         let scope = try body.choice("scope", of: ["current", "others", "all", "session"])
         guard scope == nil || scope == (sessionID == nil ? "all" : "session") else {
             throw WireError("INVALID_ARGUMENT", "An admin can sign out all sessions, or the one that sessionId names.")
         }
         try await accounts.admin.signOut(
-            localID: try body.string("localId"),
+            localID: try body.text("localId"),
             sessionID: sessionID,
             call.project,
             call.tenant
@@ -186,13 +186,13 @@ struct AdminAccountRoutes {
     }
 
     private func listSessions(_ call: AdminCall) async throws -> Response {
-        let localID = try call.json().string("localId")
+        let localID = try call.json().text("localId")
         let sessions = try await accounts.admin.listSessions(localID: localID, call.project, call.tenant)
         return .json { $0.sessions(sessions) }
     }
 
     private func listDetachedCredentials(_ call: AdminCall) async throws -> Response {
-        let localID = try call.json().string("localId")
+        let localID = try call.json().text("localId")
         let detached = try await accounts.admin.listDetachedCredentials(localID: localID, call.project, call.tenant)
         return .json { $0.detachedCredentials(detached) }
     }
@@ -213,7 +213,7 @@ struct AdminAccountRoutes {
     private func providerToken(_ call: AdminCall) async throws -> Response {
         let body = try call.json()
         let token = try await accounts.providerToken(
-            localID: try body.string("localId"),
+            localID: try body.text("localId"),
             provider: try body.string("providerId"),
             call.project,
             call.tenant
@@ -224,7 +224,7 @@ struct AdminAccountRoutes {
     private static func secondFactors(_ entries: [WireObject]) throws -> [AdminSecondFactor] {
         try entries.map { entry in
             var factor = AdminSecondFactor()
-            factor.id = try entry.string("mfaEnrollmentId")
+            factor.id = try entry.text("mfaEnrollmentId")
             factor.displayName = try entry.string("displayName")
             factor.phoneNumber = try entry.string("phoneInfo")
             factor.enrolledAt = try entry.timestamp("enrolledAt")

@@ -9,7 +9,16 @@ package import Storage
 struct AuditRoutes {
     let accounts: AccountsService
 
-    var routes: [Route] { [Route(.get, "/v1/projects/{project}/auditEntries", .admin(.readAccounts, list))] }
+    var routes: [Route] {
+        [
+            Route(
+                .get,
+                "/v1/projects/{project}/auditEntries",
+                query: ["localId", "action", "actor", "providerId", "since", "until", "pageSize", "pageToken"],
+                .admin(.readAccounts, list)
+            )
+        ]
+    }
 
     private func list(_ call: AdminCall) async throws -> Response {
         let items = call.call.query

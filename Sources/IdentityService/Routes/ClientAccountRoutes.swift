@@ -60,11 +60,11 @@ struct ClientAccountRoutes {
     private func signInWithIdP(_ call: ClientCall) async throws -> Response {
         let body = try call.json()
         var request = SignInWithIdP.Request()
-        request.requestURI = try body.string("requestUri")
-        request.postBody = try body.string("postBody")
-        request.sessionID = try body.string("sessionId").map { Secret($0) }
-        request.pendingToken = try body.string("pendingToken").map { Secret($0) }
-        request.idToken = try body.string("idToken")
+        request.requestURI = try body.text("requestUri")
+        request.postBody = try body.text("postBody")
+        request.sessionID = try body.text("sessionId").map { Secret($0) }
+        request.pendingToken = try body.text("pendingToken").map { Secret($0) }
+        request.idToken = try body.text("idToken")
         request.autoCreate = try body.bool("autoCreate") ?? true
         request.returnIdPCredential = try body.bool("returnIdpCredential") ?? false
         let returnsRefreshToken = try body.bool("returnRefreshToken") ?? false
@@ -75,12 +75,12 @@ struct ClientAccountRoutes {
 
     private func signUp(_ call: ClientCall) async throws -> Response {
         let body = try call.json()
-        guard try !body.has("localId") else { throw AccountsError.unexpectedParameter("User ID") }
+        guard try body.text("localId") == nil else { throw AccountsError.unexpectedParameter("User ID") }
         var request = SignUp.Request()
         request.email = try body.string("email")
         request.password = try body.string("password").map { Secret($0) }
         request.displayName = try body.string("displayName")
-        request.idToken = try body.string("idToken")
+        request.idToken = try body.text("idToken")
         let caller = call.caller.presenting(try body.captchaResponse())
         let result = try await accounts.signUp(request, caller)
         return .json { json in
@@ -132,13 +132,13 @@ struct ClientAccountRoutes {
             return try await signInMethods(body, call)
         }
         var request = CreateAuthURI.Request(providerID: provider)
-        request.continueURI = try body.string("continueUri")
+        request.continueURI = try body.text("continueUri")
         request.scopes = try (body.string("oauthScope") ?? "").split(separator: " ").map { String($0) }
         request.customParameters = try body.texts("customParameter")
-        request.responseType = try body.string("responseType")
-        request.sessionID = try body.string("sessionId")
-        request.context = try body.string("context")
-        request.hostedDomain = try body.string("hostedDomain")
+        request.responseType = try body.text("responseType")
+        request.sessionID = try body.text("sessionId")
+        request.context = try body.text("context")
+        request.hostedDomain = try body.text("hostedDomain")
         request.purpose = try Self.purpose(body)
         let started = try await accounts.createAuthURI.startFlow(request, call.caller)
         return .json { json in
@@ -153,9 +153,9 @@ struct ClientAccountRoutes {
 
     private func signInMethods(_ body: WireObject, _ call: ClientCall) async throws -> Response {
         let methods = try await accounts.createAuthURI.lookUpMethods(
-            email: try body.string("identifier"),
-            continueURI: try body.string("continueUri"),
-            sessionID: try body.string("sessionId"),
+            email: try body.text("identifier"),
+            continueURI: try body.text("continueUri"),
+            sessionID: try body.text("sessionId"),
             call.caller
         )
         return .json { json in
@@ -183,7 +183,7 @@ struct ClientAccountRoutes {
     // MARK: The signed-in account
 
     private func lookUp(_ call: ClientCall) async throws -> Response {
-        let account = try await accounts.lookUp(idToken: try call.json().string("idToken"), call.caller)
+        let account = try await accounts.lookUp(idToken: try call.json().text("idToken"), call.caller)
         return .json { json in
             json.kind("GetAccountInfoResponse")
             json.array("users") { json in json.object { $0.account(account, for: .client, in: call.caller.tenant) } }
@@ -191,17 +191,17 @@ struct ClientAccountRoutes {
     }
 
     private func delete(_ call: ClientCall) async throws -> Response {
-        try await accounts.deleteAccount(idToken: try call.json().string("idToken"), call.caller)
+        try await accounts.deleteAccount(idToken: try call.json().text("idToken"), call.caller)
         return .json { $0.kind("DeleteAccountResponse") }
     }
 
     /// Ends the current session, or those of `scope`; a `sessionId` alone selects that session.
     private func signOut(_ call: ClientCall) async throws -> Response {
         let body = try call.json()
-        let sessionID = try body.string("sessionId")
+        let sessionID = try body.text("sessionId")
         let scope = try body.choice("scope", of: ["current", "others", "all", "session"]).flatMap(SignOut.Scope.init)
         try await accounts.signOut(
-            idToken: try body.string("idToken"),
+            idToken: try body.text("idToken"),
             scope: scope ?? (sessionID == nil ? .current : .session),
             sessionID: sessionID,
             call.caller
@@ -212,7 +212,7 @@ struct ClientAccountRoutes {
     private func providerToken(_ call: ClientCall) async throws -> Response {
         let body = try call.json()
         let token = try await accounts.providerToken(
-            idToken: try body.string("idToken"),
+            idToken: try body.text("idToken"),
             provider: try body.string("providerId"),
             call.caller
         )
@@ -220,7 +220,7 @@ struct ClientAccountRoutes {
     }
 
     private func listSessions(_ call: ClientCall) async throws -> Response {
-        let sessions = try await accounts.listSessions(idToken: try call.json().string("idToken"), call.caller)
+        let sessions = try await accounts.listSessions(idToken: try call.json().text("idToken"), call.caller)
         return .json { $0.sessions(sessions) }
     }
 }

@@ -5,11 +5,18 @@ extension JSONWriter {
     /// The members of a project's config.
     mutating func settings(of project: Project) {
         member("name", "projects/\(project.number)/config")
-        settings(Setting.all, of: project.settings)
+        settings(Setting.ofProject, of: project.settings)
     }
 
-    /// Settings in the objects of their paths.
-    mutating func settings(_ all: [Setting], of settings: ProjectSettings, below parent: String = "") {
+    /// Settings in the objects of their paths; objects in which nobody set anything are omitted.
+    ///
+    /// - Parameter standard: the settings of a new project or tenant.
+    mutating func settings(
+        _ all: [Setting],
+        of settings: ProjectSettings,
+        over standard: ProjectSettings = ProjectSettings(),
+        below parent: String = ""
+    ) {
         var names: [Substring] = []
         for setting in all {
             let name = setting.path.dropFirst(parent.count).prefix { $0 != "." }
@@ -18,43 +25,49 @@ extension JSONWriter {
         for name in names {
             let path = parent + name
             if let setting = all.first(where: { $0.path == path }) {
-                member(String(name), setting, settings)
+                member(String(name), setting, settings, over: standard)
                 continue
             }
             let inside = all.filter { $0.path.hasPrefix(path + ".") }
-            guard !inside.allSatisfy({ $0.isAbsent(settings) && !$0.path.dropFirst(path.count + 1).contains(".") })
-            else { continue }
+            guard !inside.allSatisfy({ $0.isQuiet(settings, standard) }) else { continue }
             object(String(name)) { json in
                 if path == "signIn.hashConfig" { json.member("algorithm", "SCRYPT") }
-                json.settings(inside, of: settings, below: path + ".")
+                json.settings(inside, of: settings, over: standard, below: path + ".")
             }
         }
     }
 
-    private mutating func member(_ name: String, _ setting: Setting, _ settings: ProjectSettings) {
+    private mutating func member(
+        _ name: String,
+        _ setting: Setting,
+        _ settings: ProjectSettings,
+        over standard: ProjectSettings
+    ) {
+        let isQuiet = setting.isQuiet(settings, standard)
         switch setting.value {
-        case .flag(let field):
-            let flag = field.get(settings)
-            // As in Firebase, its flags are omitted if false.
-            member(name, flag || setting.path.hasPrefix("identity.") ? flag : nil)
-        case .number(let field): member(name, number: field.get(settings))
-        case .seconds(let field): member(name, int64: field.get(settings))
+        // As in Firebase, a flag that is off is omitted, unless somebody set it, or it would be on by itself.
+        case .flag(let field): member(name, isQuiet && !field.get(settings) ? nil : field.get(settings))
+        case .number(let field, _): member(name, number: field.get(settings))
+        case .seconds(let field, _): member(name, int64: field.get(settings))
         case .text(let field), .choice(let field, _):
-            member(name, setting.isAbsent(settings) ? nil : field.get(settings))
+            let text = field.get(settings)
+            member(name, text.isEmpty ? nil : text)
         case .texts(let field), .choices(let field, _):
             let texts = field.get(settings)
             member(name, strings: texts.isEmpty ? nil : texts)
         case .map(let field): map(name, field.get(settings))
         case .passwordPolicies(let field):
+            guard !isQuiet else { return }
             array(name) { json in
                 for policy in field.get(settings) {
                     json.object { json in
-                        policy.writeStrength(&json)
+                        policy.writeStrength(&json, isWhole: true)
                         json.member("schemaVersion", number: 1)
                     }
                 }
             }
         case .authenticatorApps(let field):
+            guard !isQuiet else { return }
             array(name) { json in
                 for app in field.get(settings) {
                     json.object { json in
@@ -66,6 +79,7 @@ extension JSONWriter {
                 }
             }
         case .regions(let field):
+            guard !isQuiet else { return }
             let regions = field.get(settings)
             let list = regions.isAllowlist ? "allowlistOnly" : "allowByDefault"
             object(name) { json in
@@ -85,6 +99,7 @@ extension JSONWriter {
         case .captcha(let field):
             guard let verifier = field.get(settings) else { return }
             object(name) { $0.members(of: verifier) }
+        case .unsupported: return
         }
     }
 
@@ -118,11 +133,26 @@ extension JSONWriter {
 }
 
 extension Setting {
-    /// Whether it is a text or choice without a value.
-    fileprivate func isAbsent(_ settings: ProjectSettings) -> Bool {
-        switch value {
-        case .text(let field), .choice(let field, _): field.get(settings).isEmpty
-        default: false
+    /// Whether nobody set it, and nothing is lost if it is not shown.
+    ///
+    /// Ours are shown, and so are Firebase's flags that are on by themselves.
+    fileprivate func isQuiet(_ settings: ProjectSettings, _ standard: ProjectSettings) -> Bool {
+        func equals<Value: Equatable>(_ field: Field<Value>) -> Bool { field.get(settings) == field.get(standard) }
+        guard !settings.given.contains(path) else { return false }
+        return switch value {
+        case .unsupported: true
+        case .flag(let field): !path.hasPrefix("identity.") && equals(field) && !field.get(standard)
+        case .number, .seconds: false
+        case .text(let field): field.get(settings).isEmpty
+        case .choice(let field, _): !path.hasPrefix("identity.") && equals(field)
+        case .choices(let field, _), .texts(let field): equals(field)
+        case .map(let field): equals(field)
+        case .passwordPolicies(let field): equals(field)
+        case .authenticatorApps(let field): equals(field)
+        case .regions(let field): equals(field)
+        case .sms(let field): equals(field)
+        case .webhook(let field): equals(field)
+        case .captcha(let field): equals(field)
         }
     }
 }

@@ -20,7 +20,7 @@ struct MergeAccountsRoutes {
     private func merge(_ call: AdminCall) async throws -> Response {
         let body = try call.json()
         var request = MergeAccounts.Request()
-        request.localID = try body.string("localId")
+        request.localID = try body.text("localId")
         request.mergedLocalID = try body.string("mergedLocalId")
         request.dropped = Set(try body.strings("dropProviders").map { ProviderID($0) })
         request.validateOnly = try body.bool("validateOnly") ?? false

@@ -60,8 +60,10 @@ struct OOBCodeRoutes {
         var request = SendOOBCode.Request(type: type)
         request.email = try body.string("email")
         request.newEmail = try body.string("newEmail")
-        request.idToken = try body.string("idToken")
-        request.continueURL = try body.string("continueUrl")
+        request.idToken = try body.text("idToken")
+        request.continueURL = try body.text("continueUrl")
+        request.linkDomain = try body.text("linkDomain")
+        guard try body.text("dynamicLinkDomain") == nil else { throw AccountsError.invalidDynamicLinkDomain }
         request.handlesCodeInApp = try body.bool("canHandleCodeInApp") ?? false
         return request
     }
@@ -81,7 +83,7 @@ struct OOBCodeRoutes {
     private func resetPassword(_ call: ClientCall) async throws -> Response {
         let body = try call.json()
         let result = try await accounts.resetPassword(
-            code: try body.string("oobCode"),
+            code: try body.text("oobCode"),
             newPassword: try body.string("newPassword").map { Secret($0) },
             call.caller
         )
@@ -99,8 +101,8 @@ struct OOBCodeRoutes {
         let body = try call.json()
         var request = SignInWithEmailLink.Request()
         request.email = try body.string("email")
-        request.code = try body.string("oobCode")
-        request.idToken = try body.string("idToken")
+        request.code = try body.text("oobCode")
+        request.idToken = try body.text("idToken")
         let result = try await accounts.signInWithEmailLink(request, call.caller)
         return .json { json in
             json.kind("EmailLinkSigninResponse")

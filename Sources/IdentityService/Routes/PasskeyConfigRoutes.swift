@@ -12,24 +12,28 @@ struct PasskeyConfigRoutes {
         let path = "/v2/projects/{project}/passkeyConfig"
         return [
             Route(.get, path, errors: .status, .admin(.manageConfiguration, get)),
-            Route(.patch, path, errors: .status, .admin(.manageConfiguration, patch)),
+            Route(.patch, path, errors: .status, query: ["updateMask"], .admin(.manageConfiguration, patch)),
         ]
     }
 
     private func get(_ call: AdminCall) async throws -> Response { Self.answer(call.project, call) }
 
     private func patch(_ call: AdminCall) async throws -> Response {
-        let config = WireObject([
-            .init(name: Setting.passkeyConfig, value: .object(JSONObject(try call.json().members)))
-        ])
-        let changes = try call.updateMask()
-            .changes(of: Setting.passkeys, in: config, below: Setting.passkeyConfig + ".")
+        let body = try call.json()
+        try Self.members.check(body)
+        let config = WireObject([.init(name: Setting.passkeyConfig, value: .object(JSONObject(body.members)))])
+        let changes = try call.updateMask(of: body) { _ in .message }
+            .changes(of: Setting.passkeys, in: config, below: Setting.passkeyConfig + ".", others: ["name"])
         guard call.tenant != .none else {
             return Self.answer(try await changeSettings(changes, of: call.project.id), call)
         }
         let tenant = try await tenants.change(call.tenant, Patch(), changes, of: call.project)
         return Self.answer(tenant.project, call)
     }
+
+    private static let members = MemberNames(
+        ["name"] + Setting.passkeys.map { String($0.path.dropFirst(Setting.passkeyConfig.count + 1)) }
+    )
 
     private static func answer(_ project: Project, _ call: AdminCall) -> Response {
         let parent = call.tenant == .none ? "" : "/tenants/\(call.tenant)"

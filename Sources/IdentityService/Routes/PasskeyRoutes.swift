@@ -21,13 +21,13 @@ struct PasskeyRoutes {
     }
 
     private func startEnrollment(_ call: ClientCall) async throws -> Response {
-        let options = try await accounts.enrollPasskey.start(idToken: try call.json().string("idToken"), call.caller)
+        let options = try await accounts.enrollPasskey.start(idToken: try call.json().text("idToken"), call.caller)
         return .json { json in json.object("credentialCreationOptions") { $0.members(of: options) } }
     }
 
     private func finishEnrollment(_ call: ClientCall) async throws -> Response {
         let body = try call.json()
-        guard let idToken = try body.string("idToken") else { throw AccountsError.missingIDToken }
+        guard let idToken = try body.text("idToken") else { throw AccountsError.missingIDToken }
         let response = try RegistrationResponse(body.object("authenticatorRegistrationResponse"))
         let result = try await accounts.enrollPasskey.finish(
             idToken: idToken,

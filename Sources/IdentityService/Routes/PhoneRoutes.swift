@@ -12,7 +12,7 @@ struct PhoneRoutes {
         [
             Route(.post, "/v1/accounts:sendVerificationCode", legacy: "sendVerificationCode", .client(send)),
             Route(.post, "/v1/accounts:signInWithPhoneNumber", legacy: "verifyPhoneNumber", .client(signIn)),
-            Route(.get, "/v1/recaptchaParams", legacy: "getRecaptchaParam", .client(recaptchaParams)),
+            Route(.get, "/v1/recaptchaParams", legacy: "getRecaptchaParam", query: ["tenantId"], .client(recaptchaParams)),
         ]
     }
 
@@ -33,11 +33,11 @@ struct PhoneRoutes {
     private func signIn(_ call: ClientCall) async throws -> Response {
         let body = try call.json()
         var request = SignInWithPhoneNumber.Request()
-        request.sessionInfo = try body.string("sessionInfo")
+        request.sessionInfo = try body.text("sessionInfo")
         request.code = try body.string("code")
         request.phoneNumber = try body.string("phoneNumber")
-        request.temporaryProof = try body.string("temporaryProof")
-        request.idToken = try body.string("idToken")
+        request.temporaryProof = try body.text("temporaryProof")
+        request.idToken = try body.text("idToken")
         let operation = try body.choice("operation", of: Self.operations) ?? Self.operations[0]
         request.signsUp = Self.operations[...1].contains(operation)
         switch try await accounts.signInWithPhoneNumber(request, call.caller) {

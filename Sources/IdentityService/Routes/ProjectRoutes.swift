@@ -6,9 +6,19 @@ import Projects
 struct ProjectRoutes {
     var routes: [Route] {
         [
-            Route(.get, "/v1/projects", legacy: "getProjectConfig", .client(project)),
-            Route(.get, "/v2/passwordPolicy", errors: .status, .client(passwordPolicy)),
-            Route(.get, "/v2/recaptchaConfig", errors: .status, .client(recaptchaConfig)),
+            Route(
+                .get,
+                "/v1/projects",
+                legacy: "getProjectConfig",
+                // All but the tenant's change nothing: apps of Cordova send them.
+                query: [
+                    "tenantId", "androidPackageName", "iosBundleId", "sha1Cert", "returnDynamicLink", "projectNumber",
+                    "delegatedProjectNumber", "firebaseAppId",
+                ],
+                .client(project)
+            ),
+            Route(.get, "/v2/passwordPolicy", errors: .status, query: ["tenantId"], .client(passwordPolicy)),
+            Route(.get, "/v2/recaptchaConfig", errors: .status, query: ["tenantId", "clientType", "version"], .client(recaptchaConfig)),
         ]
     }
 

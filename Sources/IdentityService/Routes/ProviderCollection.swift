@@ -42,26 +42,33 @@ enum ProviderCollection: String, Sendable {
         if path.hasPrefix("definition."), self != .saml {
             return path == "definition.audiences" || ProviderDefinition.hasMember(path, of: id)
         }
-        let shared = ["name", "enabled"]
-        let ofClients = ["clientId", "clientSecret", "webhookSecret", "definition"]
-        let own =
-            switch self {
-            case .builtIn:
-                ofClients + [
-                    "appleSignInConfig", "appleSignInConfig.bundleIds", "appleSignInConfig.codeFlowConfig",
-                    "appleSignInConfig.codeFlowConfig.teamId", "appleSignInConfig.codeFlowConfig.keyId",
-                    "appleSignInConfig.codeFlowConfig.privateKey",
-                ]
-            case .custom:
-                ofClients + ["displayName", "issuer", "responseType", "responseType.code", "responseType.idToken"]
-            case .saml:
-                [
-                    "displayName", "idpConfig", "idpConfig.idpEntityId", "idpConfig.ssoUrl", "idpConfig.signRequest",
-                    "idpConfig.idpCertificates", "spConfig", "spConfig.spEntityId", "spConfig.callbackUri",
-                    "spConfig.spCertificates",
-                ]
-            }
-        return (shared + own).contains(path)
+        return paths.contains { $0 == path || $0.hasPrefix(path + ".") }
+    }
+
+    /// Whether a member is a map, as in ``FieldMask``.
+    func kind(_ path: String, of id: ProviderID) -> FieldMask.Kind {
+        // Any name is one of a map's.
+        path.hasPrefix("definition.") && ProviderDefinition.hasMember(path + ".any-name", of: id) ? .map : .message
+    }
+
+    /// What a configuration may have; the members of `definition` are the definition's to check.
+    var members: MemberNames { MemberNames(paths.map { ($0, .any) }) }
+
+    private var paths: [String] {
+        let ofClients = ["name", "enabled", "clientId", "clientSecret", "webhookSecret", "definition"]
+        return switch self {
+        case .builtIn:
+            ofClients + [
+                "appleSignInConfig.bundleIds", "appleSignInConfig.codeFlowConfig.teamId",
+                "appleSignInConfig.codeFlowConfig.keyId", "appleSignInConfig.codeFlowConfig.privateKey",
+            ]
+        case .custom: ofClients + ["displayName", "issuer", "responseType.code", "responseType.idToken"]
+        case .saml:
+            [
+                "name", "enabled", "displayName", "idpConfig.idpEntityId", "idpConfig.ssoUrl", "idpConfig.signRequest",
+                "idpConfig.idpCertificates", "spConfig.spEntityId", "spConfig.callbackUri", "spConfig.spCertificates",
+            ]
+        }
     }
 
     /// - Parameter place: `projects/123456789012`, or one of its tenants.

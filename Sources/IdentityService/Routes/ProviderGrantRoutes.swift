@@ -28,7 +28,7 @@ struct ProviderGrantRoutes {
             throw WireError("INVALID_ARGUMENT", "token is missing.")
         }
         let request = RevokeToken.Request(
-            idToken: try body.string("idToken"),
+            idToken: try body.text("idToken"),
             provider: provider,
             type: type,
             token: Secret(token),
@@ -47,7 +47,7 @@ struct ProviderGrantRoutes {
     private func credentialState(_ call: ClientCall) async throws -> Response {
         let body = try call.json()
         let provider = try Self.provider(body)
-        let idToken = try body.string("idToken")
+        let idToken = try body.text("idToken")
         let result = try await accounts.credentialState(idToken: idToken, provider: provider, call.caller)
         return .json { $0.credentialState(result) }
     }
@@ -55,7 +55,7 @@ struct ProviderGrantRoutes {
     private func credentialStateForAdmin(_ call: AdminCall) async throws -> Response {
         let body = try call.json()
         let result = try await accounts.admin.credentialState(
-            localID: try body.string("localId"),
+            localID: try body.text("localId"),
             provider: try Self.provider(body),
             call.project,
             call.tenant

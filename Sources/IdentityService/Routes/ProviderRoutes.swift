@@ -16,16 +16,17 @@ struct ProviderRoutes {
         func route(
             _ method: HTTPRequest.Method,
             _ path: String,
-            _ operation: @escaping @Sendable (AdminCall, ProviderCollection) async throws -> Response
+            query: String...,
+            operation: @escaping @Sendable (AdminCall, ProviderCollection) async throws -> Response
         ) -> Route {
-            Route(method, path, errors: .status, .admin(.manageConfiguration) { try await operation($0, collection) })
+            Route(method, path, errors: .status, query: query, .admin(.manageConfiguration) { try await operation($0, collection) })
         }
         return [
-            route(.get, path, list),
-            route(.post, path, create),
-            route(.get, path + "/{config}", get),
-            route(.patch, path + "/{config}", update),
-            route(.delete, path + "/{config}", delete),
+            route(.get, path, query: "pageSize", "pageToken", operation: list),
+            route(.post, path, query: collection.idParameter, operation: create),
+            route(.get, path + "/{config}", operation: get),
+            route(.patch, path + "/{config}", query: "updateMask", operation: update),
+            route(.delete, path + "/{config}", operation: delete),
         ]
     }
 
@@ -35,7 +36,6 @@ struct ProviderRoutes {
         let all = configured(collection, call).filter { $0.provider.rawValue > after }
         let page = all.prefix(size == 0 ? 20 : size)
         return .json { json in
-            guard !page.isEmpty else { return }
             json.array(collection.rawValue) { json in
                 for provider in page { json.object { $0.provider(provider, collection, call.place) } }
             }
@@ -57,7 +57,9 @@ struct ProviderRoutes {
             throw WireError("INVALID_CONFIG_ID", "\"\(text)\" is not a valid ID of \(collection.typeName).")
         }
         do {
-            let patch = try Patch(try call.json(), FieldMask(nil), of: id, in: collection)
+            let body = try call.json()
+            try collection.members.check(body)
+            let patch = try Patch(body, .all, of: id, in: collection)
             let provider = try await changeProvider.create(id, patch, in: call.scope)
             return .json { $0.provider(provider, collection, call.place) }
         } catch ConfigurationError.alreadyExists {
@@ -72,9 +74,10 @@ struct ProviderRoutes {
 
     private func update(_ call: AdminCall, _ collection: ProviderCollection) async throws -> Response {
         let body = try call.json()
-        let mask = try call.updateMask(literal: "definition")
         let id = ProviderID(call.call.parameter("config"))
         guard collection.contains(id) else { throw ConfigurationError.notFound }
+        try collection.members.check(body)
+        let mask = try call.updateMask(literal: "definition", of: body) { collection.kind($0, of: id) }
         try mask.check { collection.hasMember($0, of: id) }
         let patch = try Patch(body, mask, of: id, in: collection)
         let provider = try await changeProvider(id, patch, in: call.scope)

@@ -35,7 +35,7 @@ struct SecondFactorRoutes {
         let info = try body.object("phoneEnrollmentInfo") ?? WireObject()
         let session = try await accounts.enrollSecondFactor.startPhone(
             try info.string("phoneNumber"),
-            idToken: try body.string("idToken"),
+            idToken: try body.text("idToken"),
             appHash: try Self.appHash(info),
             call.caller.presenting(try info.captchaResponse())
         )
@@ -43,7 +43,7 @@ struct SecondFactorRoutes {
     }
 
     private func startApp(_ body: WireObject, _ call: ClientCall) async throws -> Response {
-        let app = try await accounts.enrollSecondFactor.startApp(idToken: try body.string("idToken"), call.caller)
+        let app = try await accounts.enrollSecondFactor.startApp(idToken: try body.text("idToken"), call.caller)
         return .json { json in
             json.object("totpSessionInfo") { json in
                 json.member("sharedSecretKey", app.sharedSecret.reveal())
@@ -58,13 +58,13 @@ struct SecondFactorRoutes {
 
     private func finishEnrollment(_ call: ClientCall) async throws -> Response {
         let body = try call.json()
-        let idToken = try body.string("idToken")
+        let idToken = try body.text("idToken")
         let displayName = try body.string("displayName")
         switch try Self.proof(body) {
         case .app(let info):
             let result = try await accounts.enrollSecondFactor.finishApp(
                 idToken: idToken,
-                sessionInfo: try info.string("sessionInfo"),
+                sessionInfo: try info.text("sessionInfo"),
                 code: try info.string("verificationCode"),
                 displayName: displayName,
                 call.caller
@@ -76,7 +76,7 @@ struct SecondFactorRoutes {
         case .phone(let info):
             let result = try await accounts.enrollSecondFactor.finishPhone(
                 idToken: idToken,
-                sessionInfo: try info.string("sessionInfo"),
+                sessionInfo: try info.text("sessionInfo"),
                 code: try info.string("code"),
                 displayName: displayName,
                 call.caller
@@ -91,8 +91,8 @@ struct SecondFactorRoutes {
     private func withdraw(_ call: ClientCall) async throws -> Response {
         let body = try call.json()
         let tokens = try await accounts.withdrawSecondFactor(
-            idToken: try body.string("idToken"),
-            enrollment: try body.string("mfaEnrollmentId"),
+            idToken: try body.text("idToken"),
+            enrollment: try body.text("mfaEnrollmentId"),
             call.caller
         )
         return .json { $0.sessionTokens(tokens) }
@@ -102,9 +102,9 @@ struct SecondFactorRoutes {
 
     private func startSignIn(_ call: ClientCall) async throws -> Response {
         let body = try call.json()
-        guard try body.string("mfaEnrollmentId") != SignInWithSecondFactor.passkeyEnrollment else {
+        guard try body.text("mfaEnrollmentId") != SignInWithSecondFactor.passkeyEnrollment else {
             let options = try await accounts.signInWithSecondFactor.startPasskey(
-                pendingCredential: try body.string("mfaPendingCredential"),
+                pendingCredential: try body.text("mfaPendingCredential"),
                 call.caller
             )
             return .json { json in
@@ -114,8 +114,8 @@ struct SecondFactorRoutes {
             }
         }
         let session = try await accounts.signInWithSecondFactor.sendCode(
-            pendingCredential: try body.string("mfaPendingCredential"),
-            enrollment: try body.string("mfaEnrollmentId"),
+            pendingCredential: try body.text("mfaPendingCredential"),
+            enrollment: try body.text("mfaEnrollmentId"),
             appHash: try body.object("phoneSignInInfo").flatMap { try Self.appHash($0) },
             call.caller.presenting(try body.object("phoneSignInInfo")?.captchaResponse())
         )
@@ -124,7 +124,7 @@ struct SecondFactorRoutes {
 
     private func finishSignIn(_ call: ClientCall) async throws -> Response {
         let body = try call.json()
-        let pendingCredential = try body.string("mfaPendingCredential")
+        let pendingCredential = try body.text("mfaPendingCredential")
         let tokens: IssuedTokens
         if let info = try body.object("passkeyVerificationInfo") {
             let response = try AssertionResponse(info.object("authenticatorAuthenticationResponse"))
@@ -139,14 +139,14 @@ struct SecondFactorRoutes {
         case .app(let info):
             tokens = try await accounts.signInWithSecondFactor.withApp(
                 pendingCredential: pendingCredential,
-                enrollment: try body.string("mfaEnrollmentId"),
+                enrollment: try body.text("mfaEnrollmentId"),
                 code: try info.string("verificationCode"),
                 call.caller
             )
         case .phone(let info):
             tokens = try await accounts.signInWithSecondFactor.withPhone(
                 pendingCredential: pendingCredential,
-                sessionInfo: try info.string("sessionInfo"),
+                sessionInfo: try info.text("sessionInfo"),
                 code: try info.string("code"),
                 call.caller
             )

@@ -14,7 +14,7 @@ struct SessionCookieRoutes {
     private func create(_ call: AdminCall) async throws -> Response {
         let body = try call.json()
         let cookie = try await accounts.createSessionCookie(
-            idToken: try body.string("idToken"),
+            idToken: try body.text("idToken"),
             duration: try body.int64("validDuration"),
             call.project,
             call.tenant

@@ -4,27 +4,57 @@ import Secrets
 import StrictJSON
 
 extension Setting {
-    /// The change that a config or tenant asks for; an absent value sets the default.
+    /// The change that a config or tenant asks for; an absent value sets the zero value of its type, as in protobuf's
+    /// JSON.
     package func change(in config: WireObject) throws -> SettingChange {
         let (parent, name) = try member(of: config)
         let object = parent ?? WireObject()
-        return switch value {
-        case .flag(let field): field.change(to: try object.bool(name))
-        case .number(let field), .seconds(let field): field.change(to: try object.int64(name))
-        case .text(let field): field.change(to: try object.string(name))
-        case .choice(let field, let choices): field.change(to: try object.choice(name, of: choices))
-        case .choices(let field, let choices):
-            field.change(to: try object.has(name) ? object.choices(name, of: choices) : nil)
-        case .texts(let field): field.change(to: try object.has(name) ? object.strings(name) : nil)
+        return try change(in: object, name).giving(path, try object.has(name))
+    }
+
+    private func change(in object: WireObject, _ name: String) throws -> SettingChange {
+        switch value {
+        case .flag(let field): field.change(to: try object.bool(name) ?? false)
+        case .number(let field, in: let range), .seconds(let field, in: let range):
+            field.change(to: try object.int64(name) ?? (range.contains(0) ? 0 : field.standard))
+        case .text(let field): field.change(to: try object.string(name) ?? "")
+        // Their zero value is the one that is not specified.
+        case .choice(let field, let choices): field.change(to: try object.choice(name, of: choices) ?? field.standard)
+        case .choices(let field, let choices): field.change(to: try object.choices(name, of: choices))
+        case .texts(let field): field.change(to: try object.strings(name))
         case .map(let field): field.change(to: try object.texts(name))
         case .passwordPolicies(let field):
             field.change(to: try object.objects(name).map { try PasswordPolicy(version: $0) })
         case .authenticatorApps(let field):
-            field.change(to: try object.objects(name).compactMap { try AuthenticatorApp($0) })
-        case .regions(let field): field.change(to: try object.object(name).map { try SMSRegions($0) })
-        case .sms(let field): field.change(to: try object.object(name).map { try SMSProvider($0) })
-        case .webhook(let field): field.change(to: try object.object(name).map { try WebhookEndpoint($0) })
-        case .captcha(let field): field.change(to: try object.object(name).map { try CaptchaVerifier($0) })
+            field.change(to: try object.objects(name).map { try AuthenticatorApp($0) })
+        case .regions(let field): field.change(to: try SMSRegions(try object.object(name) ?? WireObject()))
+        // An empty message is none.
+        case .sms(let field): field.change(to: try object.filled(name).map { try SMSProvider($0) })
+        case .webhook(let field): field.change(to: try object.filled(name).map { try WebhookEndpoint($0) })
+        case .captcha(let field): field.change(to: try object.filled(name).map { try CaptchaVerifier($0) })
+        case .unsupported(let nothing):
+            try {
+                guard try object.value(name)?.asksForNothing(nothing) ?? true else {
+                    throw AdministrationError.invalid("\(path) is not supported.")
+                }
+                return SettingChange.none(path)
+            }()
+        }
+    }
+
+    /// What its value may contain.
+    var members: MemberNames {
+        switch value {
+        case .flag, .number, .seconds, .text, .choice, .choices, .texts, .map, .unsupported: .any
+        case .passwordPolicies:
+            .object(["customStrengthOptions": MemberNames(PasswordPolicy.members), "schemaVersion": .any])
+        case .authenticatorApps: .object(["state": .any, "totpProviderConfig": ["adjacentIntervals"]])
+        case .regions:
+            MemberNames(SMSRegions.Arm.allCases.map { ($0.path, .any) })
+        case .sms:
+            ["url", "body", "method", "bodyFormat", "authorization", "headers", "user", "secret"]
+        case .webhook: ["url", "types", "secrets"]
+        case .captcha: ["service", "siteKey", "secret", "url", "minimumScore", "whenUnreachable"]
         }
     }
 
@@ -45,13 +75,27 @@ extension Setting {
         guard !given.isEmpty else {
             throw AdministrationError.invalid("\(path) lacks what the updateMask names.")
         }
-        return field.change(to: try SMSRegions(sent ?? WireObject(), given))
+        return field.change(to: try SMSRegions(sent ?? WireObject(), given)).giving(path, true)
     }
 
     /// Whether a config or tenant has a value for it.
     package func isGiven(in config: WireObject) throws -> Bool {
         let (parent, name) = try member(of: config)
         return try parent?.has(name) ?? false
+    }
+
+    /// Of one of these settings, or of what contains some.
+    static func kind(_ path: String, of settings: [Setting]) -> FieldMask.Kind {
+        switch settings.first(where: { $0.path == path })?.value {
+        case .map: .map
+        case .sms, .webhook, .captcha: .whole
+        default: .message
+        }
+    }
+
+    /// The members of a resource that has settings and others.
+    static func members(_ settings: [Setting], others: [String]) -> MemberNames {
+        MemberNames(settings.map { ($0.path, $0.members) } + others.map { ($0, .any) })
     }
 
     private func member(of config: WireObject) throws -> (parent: WireObject?, name: String) {
@@ -64,12 +108,11 @@ extension Setting {
 }
 
 extension Setting.AuthenticatorApp {
-    /// Nil for a config of another kind.
-    fileprivate init?(_ object: WireObject) throws {
-        guard let app = try object.object("totpProviderConfig") else { return nil }
+    /// With or without `totpProviderConfig`: there is no other kind.
+    fileprivate init(_ object: WireObject) throws {
         self.init(
             state: try object.choice("state", of: Setting.states),
-            adjacentIntervals: try app.int64("adjacentIntervals")
+            adjacentIntervals: try object.object("totpProviderConfig")?.int64("adjacentIntervals")
         )
     }
 }
@@ -151,7 +194,26 @@ extension SMSProvider {
 }
 
 extension WireObject {
+    /// A message that contains a value.
+    fileprivate func filled(_ name: String) throws -> WireObject? {
+        guard let message = try object(name), try value(name)?.hasLeaf ?? false else { return nil }
+        return message
+    }
+
     fileprivate func choice<Choice: RawRepresentable<String> & CaseIterable>(_ name: String) throws -> Choice? {
         try choice(name, of: Choice.allCases.map(\.rawValue)).flatMap(Choice.init(rawValue:))
+    }
+}
+
+extension JSONValue {
+    /// Whether it is the zero value of its type, or a choice that changes nothing.
+    fileprivate func asksForNothing(_ choices: [String]) -> Bool {
+        switch self {
+        case .null, .bool(false), .string(""), .array([]): true
+        case .number: wholeNumber == 0
+        case .string(let text): choices.contains(text)
+        case .object(let object): object.members.allSatisfy { $0.value.asksForNothing([]) }
+        case .bool, .array: false
+        }
     }
 }

@@ -10,9 +10,16 @@ struct SettingsRoutes {
         let path = "/v2/projects/{project}/config"
         return [
             Route(.get, path, errors: .status, isInTenants: false, .admin(.manageConfiguration, get)),
-            Route(.patch, path, errors: .status, isInTenants: false, .admin(.manageConfiguration, patch)),
+            Route(.patch, path, errors: .status, query: ["updateMask"], isInTenants: false, .admin(.manageConfiguration, patch)),
         ]
     }
+
+    private static let members = Setting.members(Setting.ofProject, others: readOnly)
+
+    /// What admins may send back as they read it.
+    private static let readOnly =
+        ["name", "subtype", "defaultHostingSite", "client.apiKey", "client.firebaseSubdomain", "signIn.hashConfig.algorithm", "signIn.hashConfig.saltSeparator",
+        "signIn.hashConfig.signerKey", "passwordPolicyConfig.lastUpdateTime", "notification.sendSms.smsTemplate.content"]
 
     private func get(_ call: AdminCall) async throws -> Response {
         .json { $0.settings(of: call.project) }
@@ -20,7 +27,9 @@ struct SettingsRoutes {
 
     private func patch(_ call: AdminCall) async throws -> Response {
         let body = try call.json()
-        let changes = try call.updateMask().changes(of: Setting.all, in: body)
+        try Self.members.check(body)
+        let changes = try call.updateMask(of: body) { Setting.kind($0, of: Setting.ofProject) }
+            .changes(of: Setting.ofProject, in: body, others: Self.readOnly)
         let project = try await changeSettings(
             changes,
             of: call.project.id,

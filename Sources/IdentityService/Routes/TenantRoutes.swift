@@ -9,13 +9,20 @@ struct TenantRoutes {
     var routes: [Route] {
         let path = "/v2/projects/{project}/tenants"
         return [
-            Route(.get, path, errors: .status, .admin(.manageConfiguration, list)),
+            Route(.get, path, errors: .status, query: ["pageSize", "pageToken"], .admin(.manageConfiguration, list)),
             Route(.post, path, errors: .status, .admin(.manageConfiguration, create)),
             Route(.get, path + "/{tenant}", errors: .status, .admin(.manageConfiguration, get)),
-            Route(.patch, path + "/{tenant}", errors: .status, .admin(.manageConfiguration, patch)),
+            Route(.patch, path + "/{tenant}", errors: .status, query: ["updateMask"], .admin(.manageConfiguration, patch)),
             Route(.delete, path + "/{tenant}", errors: .status, .admin(.manageConfiguration, delete)),
         ]
     }
+
+    private static let members = Setting.members(Setting.ofTenant, others: others)
+
+    /// Members that are not settings.
+    private static let others =
+        ["displayName", "disableAuth", "name", "tenantId", "passwordPolicyConfig.lastUpdateTime"]
+        + ["algorithm", "rounds", "memoryCost", "saltSeparator", "signerKey"].flatMap { ["hashConfig.\($0)", "signIn.hashConfig.\($0)"] }
 
     private func list(_ call: AdminCall) async throws -> Response {
         let size = try call.pageSize("pageSize", default: 20, maximum: 1000)
@@ -24,7 +31,6 @@ struct TenantRoutes {
             .sorted { $0.configuration.id.rawValue < $1.configuration.id.rawValue }
         let page = all.prefix(size == 0 ? 20 : size)
         return .json { json in
-            guard !page.isEmpty else { return }
             json.array("tenants") { json in
                 for tenant in page { json.object { $0.tenant(tenant.configuration, in: tenant.project) } }
             }
@@ -38,14 +44,16 @@ struct TenantRoutes {
 
     private func create(_ call: AdminCall) async throws -> Response {
         let body = try call.json()
+        try Self.members.check(body)
         let settings = try Setting.ofTenant.filter { try $0.isGiven(in: body) }.map { try $0.change(in: body) }
-        return Self.answer(try await tenants.create(try Self.patch(body, FieldMask(nil)), settings, in: call.project))
+        return Self.answer(try await tenants.create(try Self.patch(body, .all), settings, in: call.project))
     }
 
     private func patch(_ call: AdminCall) async throws -> Response {
         let body = try call.json()
-        let mask = try call.updateMask()
-        let settings = try mask.changes(of: Setting.ofTenant, in: body, others: ["displayName", "disableAuth"])
+        try Self.members.check(body)
+        let mask = try call.updateMask(of: body) { Setting.kind($0, of: Setting.ofTenant) }
+        let settings = try mask.changes(of: Setting.ofTenant, in: body, others: Self.others)
         return Self.answer(
             try await tenants.change(call.tenant, try Self.patch(body, mask), settings, of: call.project)
         )
@@ -72,9 +80,15 @@ extension JSONWriter {
     /// The members of a tenant.
     fileprivate mutating func tenant(_ tenant: TenantConfiguration, in project: Project) {
         member("name", "projects/\(project.number)/tenants/\(tenant.id)")
+        // The Emulator UI's client reads it.
+        member("tenantId", tenant.id.rawValue)
         member("displayName", tenant.displayName)
         member("disableAuth", ifTrue: tenant.isDisabled)
-        settings(Setting.ofTenant, of: project.settings)
+        settings(
+            Setting.ofTenant,
+            of: project.settings,
+            over: ProjectSettings().inTenant(TenantSettings())
+        )
         settings(Setting.passwordCost, of: project.settings, below: "signIn.")
     }
 }

@@ -1,9 +1,9 @@
 import Accounts
 import Secrets
 
-/// `accounts:update` of the signed-in account, or with the code of an email; if both are sent, the ID token is used.
+/// `accounts:update` of the signed-in account, or with the code of an email, beside which nothing else is changed.
 ///
-/// The six digits of an email need both.
+/// The six digits of an email need the ID token too.
 struct UpdateAccountRoute {
     let accounts: AccountsService
 
@@ -13,16 +13,25 @@ struct UpdateAccountRoute {
         "RAW_USER_INFO",
     ]
 
+    private static let changes = [
+        "displayName", "photoUrl", "email", "password", "deleteProvider", "deletePasskey", "deleteAttribute",
+        "validSince",
+    ]
+
     func callAsFunction(_ call: ClientCall) async throws -> Response {
         let body = try call.json()
-        guard let idToken = try body.string("idToken") else {
-            guard let code = try body.string("oobCode") else { throw AccountsError.unsupportedParameters }
-            return Self.applied(try await accounts.applyOOBCode(code, call.caller))
-        }
-        if let digits = try body.string("oobCode").flatMap(ShortCodeText.digits) {
+        try refuseAdminMembers(body)
+        let idToken = try body.text("idToken")
+        if let code = try body.text("oobCode") {
+            if let other = try Self.changes.first(where: { try body.has($0) }) {
+                throw AccountsError.unexpectedParameter("\(other) is not allowed with an out of band code.")
+            }
+            guard let idToken, let digits = ShortCodeText.digits(code) else {
+                return Self.applied(try await accounts.applyOOBCode(code, call.caller))
+            }
             return Self.applied(try await accounts.applyOOBCode(digits: digits, idToken: idToken, call.caller))
         }
-        try refuseAdminMembers(body)
+        guard let idToken else { throw AccountsError.unsupportedParameters }
         var request = UpdateAccount.Request()
         request.idToken = idToken
         request.displayName = try body.string("displayName")

@@ -83,10 +83,3 @@ enum AccountSelection {
         self = .page(token: try body.text("pageToken"), size: Int(min(size, limit)))
     }
 }
-
-extension WireObject {
-    /// Also nil for the empty text, which is protobuf's absent text.
-    fileprivate func text(_ name: String) throws -> String? {
-        try string(name).flatMap { $0.isEmpty ? nil : $0 }
-    }
-}

@@ -1,34 +1,74 @@
 import Administration
 import StrictJSON
 
-/// `updateMask` of a PATCH: the members that it changes (AIP-134, AIP-161).
+/// The members that a request changes: `updateMask` of a PATCH, or what its body holds (AIP-134, AIP-161).
 ///
-/// Paths are in camelCase or snake_case; a list is one member.
+/// Paths are in camelCase or snake_case; a list or map is one member.
 struct FieldMask: Sendable {
-    /// Empty for all members: the request replaces everything, like `*`.
-    private let paths: [String]
+    /// Nil for all members.
+    private let paths: [String]?
+
+    /// Of a new resource, whose absent members get their defaults.
+    static let all = FieldMask(paths: nil)
+
+    private init(paths: [String]?) { self.paths = paths }
 
     /// - Parameter literal: the member inside which names are not converted, because they are the admin's own.
-    init(_ text: String?, literal: String? = nil) {
-        let paths = (text ?? "").split(separator: ",").map { $0.filter { $0 != " " } }
-        self.paths =
-            paths == ["*"]
-            ? [] : paths.map { path in literal.map { path.hasPrefix($0 + ".") } ?? false ? path : Self.camelCase(path) }
+    init(_ text: String, literal: String? = nil) throws(WireError) {
+        let paths = text.split(separator: ",").map { $0.filter { $0 != " " } }
+        guard !paths.contains("*") else {
+            throw .invalidRequest("The updateMask must name members: * is not supported.", field: "update_mask")
+        }
+        self.paths = paths.map { Self.isBelow($0, literal) ? $0 : Self.camelCase($0) }
+    }
+
+    /// The members that stand in a body: each value, also `false`, `0`, `""` and an empty list or map; null and an empty
+    /// message name nothing.
+    ///
+    /// - Parameter kind: whether a member is one, whatever it contains.
+    init(of body: WireObject, literal: String? = nil, _ kind: (String) -> Kind) {
+        var paths: [String] = []
+        func add(_ members: [JSONObject.Member], _ parent: String) {
+            for member in members {
+                let name = Self.isBelow(parent + ".", literal) ? member.name : Self.camelCase(member.name)
+                let path = parent.isEmpty ? name : "\(parent).\(name)"
+                switch (member.value, kind(path)) {
+                case (.null, _): break
+                case (.object(let object), .message): add(object.members, path)
+                case (.object, .whole): if member.value.hasLeaf { paths.append(path) }
+                default: paths.append(path)
+                }
+            }
+        }
+        add(body.members, "")
+        self.paths = paths
+    }
+
+    enum Kind {
+        /// An object's members are named, and not it.
+        case message
+        /// A message that is one member.
+        case whole
+        case map
+    }
+
+    private static func isBelow(_ path: String, _ parent: String?) -> Bool {
+        parent.map { path.hasPrefix($0 + ".") } ?? false
     }
 
     /// Whether the member at a path, such as `signIn.email.enabled`, is changed; a mask with a parent includes it.
     func contains(_ path: String) -> Bool {
-        paths.isEmpty || paths.contains { $0 == path || path.hasPrefix($0 + ".") }
+        paths?.contains { $0 == path || path.hasPrefix($0 + ".") } ?? true
     }
 
     /// Whether the mask contains the path itself, or a path below it.
     func names(_ path: String) -> Bool {
-        paths.contains { $0 == path || $0.hasPrefix(path + ".") }
+        paths?.contains { $0 == path || $0.hasPrefix(path + ".") } ?? false
     }
 
     /// Refuses an unknown path, because the intended change would otherwise be silently lost.
     func check(_ isMember: (String) -> Bool) throws(WireError) {
-        for path in paths where !isMember(path) {
+        for path in paths ?? [] where !isMember(path) {
             throw .invalidRequest("The updateMask names an unknown member: \(path.prefix(128))", field: "update_mask")
         }
     }
@@ -39,7 +79,7 @@ struct FieldMask: Sendable {
         in object: JSONValue?
     ) throws(WireError) -> [(path: [String], value: JSONValue?)] {
         var members: [(path: [String], value: JSONValue?)] = []
-        for path in paths where path.hasPrefix(name + ".") {
+        for path in paths ?? [] where path.hasPrefix(name + ".") {
             let names = path.dropFirst(name.count + 1).split(separator: ".").map { String($0) }
             var (value, place) = (object, name)
             for next in names {
@@ -53,7 +93,7 @@ struct FieldMask: Sendable {
         return members
     }
 
-    /// The changes of the settings that the mask names, or those of all settings without a mask.
+    /// The changes of the settings that the mask names.
     ///
     /// - Parameters:
     ///   - parent: the start of the settings' paths that the mask leaves out, such as `passkeyConfig.`.
@@ -81,7 +121,7 @@ struct FieldMask: Sendable {
         }
     }
 
-    private static func camelCase(_ text: String) -> String {
+    static func camelCase(_ text: String) -> String {
         var camel = ""
         var raises = false
         for character in text {
@@ -97,18 +137,26 @@ struct FieldMask: Sendable {
 }
 
 extension AdminCall {
-    /// The request's mask; the parameter has two spellings, as in Google's APIs.
+    /// The request's mask, or without one the members that its body holds.
     ///
-    /// - Parameter literal: as in ``FieldMask``.
-    func updateMask(literal: String? = nil) throws -> FieldMask {
-        FieldMask(try updateMaskText(), literal: literal)
-    }
-
-    func updateMaskText() throws -> String? {
-        let (camel, snake) = (try call.query.value("updateMask"), try call.query.value("update_mask"))
-        guard camel == nil || snake == nil else {
-            throw WireError.invalidRequest("updateMask and update_mask are one parameter", field: "update_mask")
+    /// - Parameters:
+    ///   - literal: as in ``FieldMask``.
+    ///   - kind: as in ``FieldMask``.
+    func updateMask(literal: String? = nil, of body: WireObject, _ kind: (String) -> FieldMask.Kind) throws -> FieldMask {
+        guard let text = try call.query.value("updateMask"), !text.isEmpty else {
+            return FieldMask(of: body, literal: literal, kind)
         }
-        return camel ?? snake
+        return try FieldMask(text, literal: literal)
+    }
+}
+
+extension JSONValue {
+    /// Whether it is a value, or a message that contains one.
+    var hasLeaf: Bool {
+        switch self {
+        case .null: false
+        case .object(let object): object.members.contains { $0.value.hasLeaf }
+        default: true
+        }
     }
 }

@@ -20,11 +20,15 @@ extension PasswordPolicy {
         for (name, path) in Self.flags { self[keyPath: path] = try options.bool(name) ?? false }
     }
 
-    func writeStrength(_ json: inout JSONWriter) {
+    /// The names in `customStrengthOptions`.
+    static let members = ["minPasswordLength", "maxPasswordLength"] + flags.map(\.name)
+
+    /// - Parameter isWhole: whether classes that are not needed are written too.
+    func writeStrength(_ json: inout JSONWriter, isWhole: Bool = false) {
         json.object("customStrengthOptions") { json in
             json.member("minPasswordLength", number: Int64(minimumLength))
             json.member("maxPasswordLength", number: Int64(maximumLength))
-            for (name, path) in Self.flags { json.member(name, ifTrue: self[keyPath: path]) }
+            for (name, path) in Self.flags { json.member(name, isWhole || self[keyPath: path] ? self[keyPath: path] : nil) }
         }
     }
 

@@ -33,6 +33,11 @@ package struct WireObject: Sendable {
         return text
     }
 
+    /// A text that says something: as in proto3, an empty one is absent.
+    package func text(_ name: String) throws(WireError) -> String? {
+        try string(name).flatMap { $0.isEmpty ? nil : $0 }
+    }
+
     package func bool(_ name: String) throws(WireError) -> Bool? {
         guard let value = try value(name) else { return nil }
         guard case .bool(let flag) = value else { throw mismatch(name, "TYPE_BOOL", value) }

@@ -84,6 +84,8 @@ struct AdminAccountTests {
                 try await service.admin("accounts:update", body).expectRefused(error)
             }
             try await world.update("ada", ["customAttributes": "{}"])
+            #expect(try await service.account("ada")?["customAttributes"] == "{}", "as it was set, which is not absent")
+            try await world.update("ada", ["customAttributes": ""])
             #expect(try await service.account("ada")?["customAttributes"] == nil)
             try await service.admin("accounts:delete", [:]).expectRefused("MISSING_LOCAL_ID")
             #expect(try await service.admin("accounts:delete", ["localId": "ada"]).status == 200)

@@ -69,7 +69,7 @@ struct ProviderConfigurationTests {
                 version: "v2"
             )
             #expect(whole["clientId"]?.string == "other")
-            #expect(whole["enabled"] == nil)
+            #expect(whole["enabled"] == true)
             #expect(whole["responseType"] == ["code": true], "the secret is still there")
             let cleared = try await service.admin(
                 "\(path)?updateMask=client_secret,response_type",
@@ -173,7 +173,7 @@ struct ProviderConfigurationTests {
     func lists() async throws {
         try await TestService.run { service in
             let none = try await service.admin("oauthIdpConfigs", version: "v2")
-            #expect(none.json == [:])
+            #expect(none.json == ["oauthIdpConfigs": []])
             for id in ["oidc.c", "oidc.a", "oidc.b"] {
                 try await service.admin("oauthIdpConfigs?oauthIdpConfigId=\(id)", oidc, version: "v2")
             }

@@ -82,14 +82,14 @@ struct SAMLConfigurationTests {
             )
             #expect(second.json == [Self.collection: [beta.json]])
             // The project's are none of its tenant's, and the reverse; no other collection has them.
-            #expect(try await send("GET", Self.collection, in: other, to: service).json == [:])
+            #expect(try await send("GET", Self.collection, in: other, to: service).json == ["inboundSamlConfigs": []])
             for elsewhere in [
                 other + path, place + "oauthIdpConfigs/saml.acme", place + "\(Self.collection)/oidc.acme",
             ] {
                 let reply = try await send("GET", elsewhere, to: service)
                 #expect(reply.status == 404 && reply.error == "CONFIGURATION_NOT_FOUND", "\(elsewhere)")
             }
-            #expect(try await send("GET", "oauthIdpConfigs", in: place, to: service).json == [:])
+            #expect(try await send("GET", "oauthIdpConfigs", in: place, to: service).json == ["inboundSamlConfigs": []])
 
             // A change of one member leaves the others.
             let changes: JSON = [
@@ -108,7 +108,7 @@ struct SAMLConfigurationTests {
             let whole = try await send("PATCH", path, acme, in: place, to: service)
             #expect(whole.json == created.json, "without a mask everything is replaced")
 
-            #expect(try await send("DELETE", path, in: place, to: service).json == [:])
+            #expect(try await send("DELETE", path, in: place, to: service).json == ["inboundSamlConfigs": []])
             for (method, body) in [("GET", nil), ("DELETE", nil), ("PATCH", acme)] as [(String, JSON?)] {
                 let gone = try await send(method, path, body, in: place, to: service)
                 #expect(gone.status == 404 && gone.error == "CONFIGURATION_NOT_FOUND", "\(method) \(gone)")
@@ -163,7 +163,7 @@ struct SAMLConfigurationTests {
                 )
                 #expect(reply["error"]?["status"] == "INVALID_ARGUMENT")
             }
-            #expect(try await send("GET", Self.collection, to: service).json == [:])
+            #expect(try await send("GET", Self.collection, to: service).json == ["inboundSamlConfigs": []])
 
             let made = try await send("POST", Self.collection + id, acme, to: service)
             #expect(made.status == 200, "\(made)")

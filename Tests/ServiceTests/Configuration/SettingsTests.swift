@@ -12,7 +12,9 @@ struct SettingsTests {
             #expect(reply["name"]?.string == "projects/\(service.project.number)/config")
             #expect(reply["signIn"]?["email"] == ["enabled": true, "passwordRequired": true])
             #expect(reply["signIn"]?["allowDuplicateEmails"] == nil)
-            #expect(reply["client"] == ["permissions": [:]])
+            for unset in ["client", "mfa", "passwordPolicyConfig", "smsRegionConfig", "blockingFunctions", "notification"] {
+                #expect(reply[unset] == nil, "\(unset)")
+            }
             #expect(reply["emailPrivacyConfig"] == ["enableImprovedEmailPrivacy": true])
             #expect(reply["identity"]?["recentSignInSeconds"]?.string == "300")
         }
@@ -23,7 +25,7 @@ struct SettingsTests {
         arguments: [
             ("config", "authorizedDomain"), ("config", "identity.webhook.url"), ("config", "signIn.email.enabledd"),
             ("config", "authorizedDomains,unknown"), ("config", "smsRegionConfig.allowlistOnly.regions"),
-            ("config", "mobileLinksConfig.domain"), ("config", "authorizedDomains.0"),
+            ("config", "mobileLinksConfig.domains"), ("config", "*"), ("config", "authorizedDomains,*"), ("config", "authorizedDomains.0"),
             ("config", "identity.oauth.scopes.orders"), ("tenants/{tenant}", "displayname"),
             ("tenants/{tenant}", "authorizedDomains"),
             ("tenants/{tenant}", "displayName,mfaConfig.providerConfigs.state"),
@@ -84,13 +86,26 @@ struct SettingsTests {
         }
     }
 
-    @Test("replaces everything without a mask")
-    func replacesAll() async throws {
+    @Test("without a mask, changes what the body has, also what is off or empty there, and nothing else")
+    func changesWhatTheBodyHas() async throws {
         try await TestService.run { service in
-            let body: JSON = ["client": ["permissions": ["disabledUserSignup": true]]]
+            let before = try await service.admin("config", version: "v2")
+            #expect(before["signIn"]?["anonymous"] == ["enabled": true], "the test's project has it on")
+            let nothing: [JSON?] = [nil, [:], ["signIn": [:], "client": ["permissions": .null], "mfa": .null]]
+            for body in nothing {
+                let reply = try await service.admin("config", body, method: "PATCH", version: "v2")
+                #expect(reply.json == before.json)
+            }
+            let body: JSON = [
+                "client": ["permissions": ["disabledUserSignup": true]], "signIn": ["anonymous": ["enabled": false]],
+                "authorizedDomains": [],
+            ]
             let reply = try await service.admin("config", body, method: "PATCH", version: "v2")
-            #expect(reply["client"]?["permissions"]?["disabledUserSignup"]?.bool == true)
-            #expect(reply["signIn"]?["anonymous"] == [:], "the test's project had it on")
+            #expect(reply["client"]?["permissions"] == ["disabledUserSignup": true])
+            #expect(reply["signIn"]?["anonymous"] == ["enabled": false])
+            #expect(reply["signIn"]?["email"] == before["signIn"]?["email"])
+            #expect(reply["authorizedDomains"] == nil || reply["authorizedDomains"] == [])
+            #expect(reply["identity"] == before["identity"])
             let signUp = try await service.signUp("ada@example.com")
             #expect(signUp.error == "ADMIN_ONLY_OPERATION")
         }

@@ -89,6 +89,16 @@ package struct OpenAPIDocument: Sendable {
         return body?["content"]?["application/json"]?["schema"].map(resolve)?["properties"]?.members.map(\.name) ?? []
     }
 
+    /// The paths of a schema's members, of objects and of what they contain; a map, list or value ends its path.
+    package func paths(ofComponent name: String) -> [String] {
+        func paths(_ schema: JSONValue) -> [String] {
+            resolve(schema)["properties"]?.members.flatMap { member in
+                [member.name] + paths(member.value).map { "\(member.name).\($0)" }
+            } ?? []
+        }
+        return components["#/components/schemas/\(name)"].map(paths) ?? []
+    }
+
     /// The path prefixes under which a path is served.
     package func prefixes(of path: String) -> [String] {
         root["paths"]?[path].map { Self.prefixes(of: $0, in: root) } ?? []

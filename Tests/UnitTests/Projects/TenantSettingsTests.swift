@@ -19,6 +19,8 @@ import Testing
         settings.passkeys.refusesClones.toggle()
         settings.testPhoneNumbers = ["+4915550100": "123456"]
         settings.captchaOperations = [.sms]
+        settings.descriptions = ["mobileLinksConfig.domain": "HOSTING_DOMAIN"]
+        settings.given = ["mfaConfig.state"]
         settings.smsRegions = SMSRegions(isAllowlist: true, listed: ["DE"])
         return settings
     }()

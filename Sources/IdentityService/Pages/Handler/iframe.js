@@ -34,7 +34,8 @@
   };
 
   /** The surrounding page uses the service's gapi.js. */
-  const isLoopback = host => host === "localhost" || host === "127.0.0.1" || host === "[::1]";
+  const isLoopback = host => host === "localhost" || host.endsWith(".localhost") || host === "[::1]"
+    || /^127(\.[0-9]{1,3}){3}$/.test(host);
   const isApp = origin => {
     let url;
     try { url = new URL(origin); } catch { return false; }
