@@ -28,9 +28,10 @@ package struct SignInWithIdP: Sendable {
 
     package func callAsFunction(_ request: Request, _ caller: Caller) async throws -> FederatedSignInResult {
         guard let requestURI = request.requestURI, !requestURI.isEmpty else { throw AccountsError.missingRequestURI }
-        var proof = try await prove(request, requestURI: requestURI, caller)
+        // Before the flow and the provider's code are used up.
         let token: VerifiedIDToken? =
             if let idToken = request.idToken { try await parts.verify(idToken, caller: caller) } else { nil }
+        var proof = try await prove(request, requestURI: requestURI, caller)
         for number in Parts.tries {
             try await parts.pause(beforeTry: number)
             let decided: Decided? =

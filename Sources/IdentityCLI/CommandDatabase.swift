@@ -3,6 +3,7 @@ import Administration
 import ArgumentParser
 import Federation
 import Foundation
+import IdentityService
 import Linking
 import Logging
 import Outbound
@@ -198,6 +199,7 @@ func readable(_ error: any Error) -> any Error {
     case is KeyRingError:
         return CommandFailure.configuration("encryption.keys do not match this database")
     case AdministrationError.invalid(let text): return CommandFailure.usage(text)
+    case let error as ServiceApplication.Address.Unusable: return CommandFailure(error, "")
     default: return error
     }
 }

@@ -14,7 +14,9 @@ struct DataFolder: Sendable {
     var conninfo: String? { try? String(contentsOfFile: conninfoFile, encoding: .utf8) }
 
     func write(conninfo: String) throws {
-        try conninfo.write(toFile: conninfoFile, atomically: true, encoding: .utf8)
+        do { try conninfo.write(toFile: conninfoFile, atomically: true, encoding: .utf8) } catch {
+            throw CommandFailure.configuration("\(path) cannot be written")
+        }
     }
 
     /// The folder's encryption key, created if there is none; readable only by its owner.

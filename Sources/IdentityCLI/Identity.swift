@@ -19,8 +19,8 @@ struct Identity: AsyncParsableCommand {
         ]
     )
 
-    /// Errors are one line on standard error; the exit code is 64 for the command line, 75 while the database is away, 78
-    /// for the configuration.
+    /// Errors are one line on standard error; the exit code is 64 for the command line, 75 while the database is away or
+    /// a port is taken, 78 for the configuration.
     static func main() async {
         do {
             var command = try parseAsRoot()
@@ -54,6 +54,8 @@ struct CommandFailure: Error {
     var message: String
     var code: ExitCode
 
+    init(message: String, code: ExitCode) { (self.message, self.code) = (message, code) }
+
     /// The command line is wrong (EX_USAGE).
     static func usage(_ message: String) -> CommandFailure {
         CommandFailure(message: message, code: ExitCode(64))
@@ -67,6 +69,19 @@ struct CommandFailure: Error {
     /// Something that the command needs is away, and may come back (EX_TEMPFAIL).
     static func unavailable(_ message: String) -> CommandFailure {
         CommandFailure(message: message, code: ExitCode(75))
+    }
+
+    /// An address at which nothing can listen, and what to do about it; another program may go away.
+    init(_ error: ServiceApplication.Address.Unusable, _ advice: String) {
+        let message = "\(error)\(advice)"
+        self = error.reason == .taken ? .unavailable(message) : .configuration(message)
+    }
+
+    /// Refuses an address at which nothing can listen, before anything starts.
+    static func require(_ address: ServiceApplication.Address, _ advice: String) async throws {
+        do throws(ServiceApplication.Address.Unusable) { try await address.requireUsable() } catch {
+            throw CommandFailure(error, advice)
+        }
     }
 
     /// Values in the database need keys that are missing.

@@ -31,13 +31,28 @@ package enum ServiceApplication {
         logger: Logger,
         onRunning: @escaping @Sendable (Int) async -> Void = { _ in }
     ) -> any Service {
-        Connections(responder: responder, tls: tls)
-            .server(
-                configuration: ServerConfiguration(address: .hostname(address.host, port: address.port)),
-                onServerRunning: { channel in await onRunning(channel.localAddress?.port ?? address.port) },
-                eventLoopGroup: MultiThreadedEventLoopGroup.singleton,
-                logger: logger
-            )
+        Listening(
+            server: Connections(responder: responder, tls: tls)
+                .server(
+                    configuration: ServerConfiguration(address: .hostname(address.host, port: address.port)),
+                    onServerRunning: { channel in await onRunning(channel.localAddress?.port ?? address.port) },
+                    eventLoopGroup: MultiThreadedEventLoopGroup.singleton,
+                    logger: logger
+                ),
+            address: address
+        )
+    }
+}
+
+/// Names the address at which it cannot listen.
+private struct Listening: Service {
+    let server: any Service
+    let address: ServiceApplication.Address
+
+    func run() async throws {
+        do { try await server.run() } catch let error as IOError {
+            throw ServiceApplication.Address.Unusable(address, error)
+        }
     }
 }
 

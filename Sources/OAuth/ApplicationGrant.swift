@@ -1,4 +1,5 @@
 import Foundation
+import Projects
 
 /// What a user granted an application; stored with its session.
 package struct ApplicationGrant: Sendable, Hashable, Codable {
@@ -31,7 +32,15 @@ package struct ApplicationGrant: Sendable, Hashable, Codable {
 
     /// Whether a user who granted this need not be asked again.
     package func covers(_ other: ApplicationGrant) -> Bool {
-        Set(other.scopes).isSubset(of: scopes) && Set(other.resources).isSubset(of: resources)
+        Set(other.scopes).isSubset(of: scopes) && resources(named: other.resources) != nil
+    }
+
+    /// The granted resources that a request names, in the grant's spelling; nil if one of them was not granted.
+    package func resources(named texts: [String]) -> [String]? {
+        let granted = Dictionary(resources.map { (OAuthSettings.normalForm(ofResource: $0), $0) }) { first, _ in first }
+        let named = Set(texts.map(OAuthSettings.normalForm(ofResource:)))
+        guard named.isSubset(of: granted.keys) else { return nil }
+        return resources.filter { named.contains(OAuthSettings.normalForm(ofResource: $0)) }
     }
 
     package var json: String {

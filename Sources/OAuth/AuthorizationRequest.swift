@@ -16,8 +16,10 @@ package struct AuthorizationRequest: Sendable, Hashable, Codable {
     package let maxAge: Int64?
     /// `dpop_jkt` (RFC 9449 §10): the thumbprint of the key to which the code is bound.
     package private(set) var keyThumbprint: String?
-    /// `login_hint`, as sent.
+    /// `login_hint`, as sent; else the email of ``subject``.
     package let loginHint: String?
+    /// The user whom `id_token_hint` names: nobody else's sign-in is an answer (OpenID Connect Core 1.0 §3.1.2.2).
+    package let subject: String?
     /// The first of `ui_locales`.
     package let language: String?
 
@@ -27,6 +29,15 @@ package struct AuthorizationRequest: Sendable, Hashable, Codable {
         (redirectURI, state, codeChallenge) = ("", nil, "")
         (scopes, resources) = (grant.scopes, grant.resources)
         (nonce, prompt, maxAge, keyThumbprint, loginHint, language) = (nil, [], nil, nil, nil, nil)
+        subject = nil
+    }
+
+    /// Whom an ID token names that the project has issued to the client, expired or not.
+    package struct Hint: Sendable {
+        package let subject: String
+        package let email: String?
+
+        package init(subject: String, email: String?) { (self.subject, self.email) = (subject, email) }
     }
 
     package enum Prompt: String, Sendable, Hashable, Codable, CaseIterable {
@@ -71,18 +82,20 @@ package struct AuthorizationRequest: Sendable, Hashable, Codable {
     /// - Parameters:
     ///   - parameters: of the query or of the form.
     ///   - client: the one that `client_id` names.
+    ///   - hint: reads `id_token_hint`; nil for what is no ID token of this client.
     /// - Throws: ``Unredirectable``, ``Refused``.
     package init(
         _ parameters: FormFields,
         of client: OAuthClient,
-        _ settings: OAuthSettings
+        _ settings: OAuthSettings,
+        readingHint hint: (_ idToken: String) -> Hint?
     ) throws {
         let values = OAuthParameters(parameters)
         let redirectURI = try Self.redirectURI(values, of: client)
         let state = values["state"]
         let answer = Answer(redirectURI: redirectURI, state: values.repeated == "state" ? nil : state)
         do throws(OAuthError) {
-            let fields = try Fields(values, of: client, settings)
+            let fields = try Fields(values, of: client, settings, readingHint: hint)
             self.client = client.id
             self.redirectURI = redirectURI
             self.state = state
@@ -94,6 +107,7 @@ package struct AuthorizationRequest: Sendable, Hashable, Codable {
             maxAge = fields.maxAge
             keyThumbprint = fields.keyThumbprint
             loginHint = fields.loginHint
+            subject = fields.subject
             language = values["ui_locales"]?.split(separator: " ").first.map { String($0.prefix(35)) }
         } catch {
             throw Refused(error: error, answer: answer)
@@ -137,12 +151,21 @@ private struct Fields {
     let maxAge: Int64?
     let keyThumbprint: String?
     let loginHint: String?
+    let subject: String?
 
-    init(_ values: OAuthParameters, of client: OAuthClient, _ settings: OAuthSettings) throws(OAuthError) {
+    init(
+        _ values: OAuthParameters,
+        of client: OAuthClient,
+        _ settings: OAuthSettings,
+        readingHint hint: (String) -> AuthorizationRequest.Hint?
+    ) throws(OAuthError) {
         guard values.repeated == nil else { throw OAuthError(.invalidRequest, "A parameter is repeated") }
         if values["request"] != nil { throw OAuthError(.requestNotSupported, "request is not supported") }
         if values["request_uri"] != nil {
             throw OAuthError(.requestURINotSupported, "request_uri must be one that the project has issued")
+        }
+        if values["registration"] != nil {
+            throw OAuthError(.registrationNotSupported, "registration is not supported")
         }
         guard let type = values["response_type"] else { throw OAuthError(.invalidRequest, "response_type is missing") }
         guard type == "code" else { throw OAuthError(.unsupportedResponseType, "response_type must be code") }
@@ -161,7 +184,12 @@ private struct Fields {
         guard (nonce ?? "").utf8.count <= 512, (values["state"] ?? "").utf8.count <= 1_024 else {
             throw OAuthError(.invalidRequest, "nonce is limited to 512 bytes and state to 1024")
         }
-        loginHint = values["login_hint"]
+        let hinted = values["id_token_hint"].flatMap(hint)
+        guard hinted != nil || values["id_token_hint"] == nil else {
+            throw OAuthError(.invalidRequest, "id_token_hint must be an ID token that the project issued to the client")
+        }
+        subject = hinted?.subject
+        loginHint = values["login_hint"] ?? hinted?.email
         guard (loginHint ?? "").utf8.count <= 320 else {
             throw OAuthError(.invalidRequest, "login_hint is limited to 320 bytes")
         }

@@ -10,11 +10,14 @@ package enum AuthorizationStep: Sendable, Hashable {
     package struct SignedIn: Sendable, Hashable {
         /// Seconds since 1970.
         package var authTime: Int64
+        /// Whether the user is the one whom the request names, if it names one.
+        package var isNamed: Bool
         /// Whether the user signed in for this request.
         package var isForThis: Bool
 
-        package init(authTime: Int64, isForThis: Bool) {
+        package init(authTime: Int64, isNamed: Bool, isForThis: Bool) {
             self.authTime = authTime
+            self.isNamed = isNamed
             self.isForThis = isForThis
         }
     }
@@ -35,7 +38,10 @@ package enum AuthorizationStep: Sendable, Hashable {
         now: Int64
     ) -> AuthorizationStep {
         let isSilent = request.prompt.contains(.none)
-        guard let session, isCurrent(session, for: request, now: now) else {
+        if let session, session.isForThis, !session.isNamed {
+            return .refuse(OAuthError(.loginRequired, "Another user has signed in than id_token_hint names"))
+        }
+        guard let session, session.isNamed, isCurrent(session, for: request, now: now) else {
             return isSilent ? .refuse(OAuthError(.loginRequired, "The user must sign in")) : .signIn
         }
         guard hasAgreed || !needsConsent(request, of: client, granted) else {

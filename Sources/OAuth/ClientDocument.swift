@@ -27,7 +27,7 @@ package enum ClientDocument {
 
     /// - Throws: ``OAuthError``.
     package static func metadata(_ body: [UInt8], of id: String) throws(OAuthError) -> ClientMetadata {
-        guard let document = (try? JSONValue(parsing: body, depth: 8))?.object else {
+        guard let document = (try? JSONValue(sent: body, depth: 8))?.object else {
             throw OAuthError(.invalidClient, "The client's metadata document is no JSON object")
         }
         // The document must say that it is the client's: otherwise any JSON on the site could be one (§4.1).

@@ -54,7 +54,9 @@ package struct ClientMetadata: Sendable, Hashable {
     /// The most that a client may register of anything.
     private static let limit = 50
 
-    package init(_ object: JSONObject) throws(OAuthError) {
+    /// - Parameter members: null is absent, as in a client's document.
+    package init(_ members: JSONObject) throws(OAuthError) {
+        let object = members.withoutNulls
         name = try Self.text("client_name", in: object).map { String($0.prefix(128)) }
         if let types = try Self.texts("grant_types", in: object) {
             // A client may list what it can do; the answer lists what it can use here (§3.2.1).
@@ -91,7 +93,7 @@ package struct ClientMetadata: Sendable, Hashable {
 
     private static func keys(in object: JSONObject) throws(OAuthError) -> Keys? {
         let url = try url("jwks_uri", in: object)
-        guard let set = object["jwks"], !set.isNull else { return url.map { .url($0) } }
+        guard let set = object["jwks"] else { return url.map { .url($0) } }
         let keys = set.object?["keys"]?.array?.compactMap(\.object) ?? []
         let isPublic = keys.allSatisfy { $0["d"] == nil && $0["k"] == nil }
         guard url == nil, (1...10).contains(keys.count), isPublic, set.jsonText.utf8.count <= 16_384 else {
@@ -114,7 +116,7 @@ package struct ClientMetadata: Sendable, Hashable {
 
     private static func text(_ name: String, in object: JSONObject) throws(OAuthError) -> String? {
         switch object[name] {
-        case nil, .null: return nil
+        case nil: return nil
         case .string(let text) where text.utf8.count <= 4_096 && !text.utf8.contains(0):
             return text.isEmpty ? nil : text
         default: throw OAuthError(.invalidClientMetadata, "\(name) must be a text")
@@ -122,7 +124,7 @@ package struct ClientMetadata: Sendable, Hashable {
     }
 
     private static func texts(_ name: String, in object: JSONObject) throws(OAuthError) -> [String]? {
-        guard let value = object[name], !value.isNull else { return nil }
+        guard let value = object[name] else { return nil }
         let texts = value.array?.compactMap(\.string)
         guard let texts, texts.count == value.array?.count else {
             throw OAuthError(.invalidClientMetadata, "\(name) must be a list of texts")

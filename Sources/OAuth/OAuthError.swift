@@ -41,5 +41,6 @@ package struct OAuthError: Error, Sendable, Hashable {
         case consentRequired = "consent_required"
         case requestNotSupported = "request_not_supported"
         case requestURINotSupported = "request_uri_not_supported"
+        case registrationNotSupported = "registration_not_supported"
     }
 }

@@ -34,17 +34,21 @@ extension OAuthClient {
 }
 
 extension OAuthSettings {
-    /// The resources of a request, each once (RFC 8707 §2).
+    /// The resources of a request, each once and as the project lists it (RFC 8707 §2).
     package func resources(_ texts: [String]) throws(OAuthError) -> [String] {
+        var seen: Set<String> = []
         var found: [String] = []
-        for text in texts where !found.contains(text) {
+        for text in texts {
+            let form = Self.normalForm(ofResource: text)
+            guard !seen.contains(form) else { continue }
             guard found.count < 10, Self.isResource(text) else {
                 throw OAuthError(.invalidTarget, "resource must be an absolute URL without a fragment")
             }
-            guard resources.isEmpty || resources.contains(text) else {
+            guard let resource = resources.isEmpty ? text : listed(resource: text) else {
                 throw OAuthError(.invalidTarget, "The project has no such resource")
             }
-            found.append(text)
+            seen.insert(form)
+            found.append(resource)
         }
         return found
     }

@@ -34,8 +34,26 @@ package struct OAuthSettings: Sendable, Hashable, Codable {
         accessTokenSeconds = try value(.accessTokenSeconds, \.accessTokenSeconds)
     }
 
-    /// An absolute URL without a fragment.
+    /// An absolute URL without a fragment; of the web's, one that every server reads alike.
     package static func isResource(_ text: String) -> Bool {
-        text.utf8.count <= 2_048 && URLParts(text).map { $0.fragment == nil && !$0.hasUserInfo } ?? false
+        guard text.utf8.count <= 2_048, let url = URLParts(text), url.fragment == nil, !url.hasUserInfo else {
+            return false
+        }
+        return url.isWeb || url.scheme != "https" && url.scheme != "http"
+    }
+
+    /// A resource's normal form, by which resources are compared everywhere (RFC 3986 §6, RFC 8707 §2): MCP clients add
+    /// a slash to `https://mcp.example.com`.
+    package static func normalForm(ofResource text: String) -> String { URLParts(text)?.normalForm ?? text }
+
+    /// Whether no two of the texts are one resource.
+    package static func areDistinct(resources texts: [String]) -> Bool {
+        Set(texts.map(normalForm(ofResource:))).count == texts.count
+    }
+
+    /// A resource as the project lists it, which is what its server expects in `aud`; nil if the list lacks it.
+    package func listed(resource text: String) -> String? {
+        let form = Self.normalForm(ofResource: text)
+        return resources.first { Self.normalForm(ofResource: $0) == form }
     }
 }

@@ -247,5 +247,12 @@ package final class OAuthClientStore: Sendable {
         }
     }
 
+    /// Whether ``use(_:until:in:)`` would say that it was used.
+    package func isUsed(_ hash: [UInt8], in project: ProjectID) async throws -> Bool {
+        try await !configuration.database.query(
+            "SELECT true FROM used_id_tokens WHERE project = \(project.rawValue) AND token_hash = \(hash)"
+        ) { row in try row.next(Bool.self) }.isEmpty
+    }
+
     private static func text(of client: OAuthClient) -> String { JSONObject(client.metadata.members).jsonText }
 }

@@ -217,6 +217,18 @@ extension SessionStore {
         )
     }
 
+    /// What a code grants that was not exchanged yet; nil for any other.
+    package func grant(ofCode code: [UInt8], of key: SessionKey, to client: String) async throws -> ApplicationGrant? {
+        try await database.query(
+            """
+            SELECT application_grant::text FROM sessions
+            WHERE project = \(key.project.rawValue) AND account = \(key.account.rawValue)
+                AND session = \(key.session.rawValue) AND client = \(client) AND code_hash = \(code)
+                AND code_until IS NOT NULL
+            """
+        ) { row in try ApplicationGrant(json: row.next()) }.first
+    }
+
     /// Ends the session of a code that was exchanged before: a thief may have been the first, or be the second
     /// (OAuth 2.1 §4.1.3).
     ///

@@ -33,4 +33,7 @@ package struct JSONObject: Sendable, Hashable {
             }
         }
     }
+
+    /// The member, unless it is null.
+    package subscript(stated name: String) -> JSONValue? { self[name].flatMap { $0.isNull ? nil : $0 } }
 }

@@ -48,10 +48,11 @@ package enum JSONValue: Sendable, Hashable {
     /// The member of an object; nil for another value and another name.
     package subscript(name: String) -> JSONValue? { object?[name] }
 
-    /// The value at a path of member names, `data.id`; a member whose own name contains dots takes precedence.
+    /// The value at a path of member names, `data.id`; a member whose own name contains dots takes precedence, and null
+    /// is no value.
     package subscript(path path: String) -> JSONValue? {
         guard case .object(let object) = self else { return nil }
-        if let value = object[path] { return value }
+        if let value = object[stated: path] { return value }
         guard let dot = path.firstIndex(of: "."), let next = object[String(path[..<dot])] else { return nil }
         return next[path: String(path[path.index(after: dot)...])]
     }

@@ -69,7 +69,7 @@ package struct URLParts: Sendable, Hashable {
 
     private static let defaultPorts = ["http": 80, "https": 443]
 
-    private var defaultPort: Int? { Self.defaultPorts[scheme] }
+    var defaultPort: Int? { Self.defaultPorts[scheme] }
 
     /// The port, or the scheme's own; nil if there is neither.
     package var effectivePort: Int? { port ?? defaultPort }

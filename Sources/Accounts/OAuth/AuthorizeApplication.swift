@@ -65,8 +65,12 @@ package struct AuthorizeApplication: Sendable {
         /// Whether the user signed in for this request.
         var isForThis: Bool
 
-        var facts: AuthorizationStep.SignedIn {
-            AuthorizationStep.SignedIn(authTime: used.session.authTime, isForThis: isForThis)
+        func facts(for request: AuthorizationRequest) -> AuthorizationStep.SignedIn {
+            AuthorizationStep.SignedIn(
+                authTime: used.session.authTime,
+                isNamed: request.subject.map { $0 == used.account.id.rawValue } ?? true,
+                isForThis: isForThis
+            )
         }
     }
 
@@ -83,7 +87,7 @@ package struct AuthorizeApplication: Sendable {
             if let found = try await pushed.take(parameters["request_uri"], of: client, caller) {
                 request = found
             } else {
-                request = try AuthorizationRequest(parameters, of: client, caller.project.settings.oauth)
+                request = try parts.authorizationRequest(parameters, of: client, caller)
             }
         } catch let refused as AuthorizationRequest.Refused {
             let url = try url(of: refused.answer, refused.error, caller)
@@ -203,7 +207,7 @@ package struct AuthorizeApplication: Sendable {
         let step = AuthorizationStep.next(
             for: request,
             of: client,
-            session: user?.facts,
+            session: user?.facts(for: request),
             granted: granted,
             hasAgreed: hasAgreed,
             now: parts.seconds

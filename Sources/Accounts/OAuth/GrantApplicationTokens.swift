@@ -45,6 +45,7 @@ package struct GrantApplicationTokens: Sendable {
         let refused = OAuthError(.invalidGrant, "The code is unknown, expired, used, or another client's")
         guard let code = AuthorizationCode(text), let key = code.key(caller) else { throw refused }
         let hash = code.hash(challenge: challenge)
+        try await requireGranted(resources, to: client, by: hash, of: key)
         let secret = Secret(parts.random.handle())
         let found = try await parts.sessions.redeem(
             code: hash,
@@ -64,9 +65,35 @@ package struct GrantApplicationTokens: Sendable {
         return try result(of: found, secret, resources: resources, key: keyThumbprint, client, caller)
     }
 
+    /// Refuses a resource that was not granted while the code is still good: once it is used up, the client would have
+    /// neither tokens nor a code, and the user a session that nobody can use.
+    ///
+    /// Only the redemption itself says whether the code is good; what it grants never changes.
+    private func requireGranted(
+        _ resources: [String],
+        to client: OAuthClient,
+        by code: [UInt8],
+        of key: SessionKey
+    ) async throws {
+        guard !resources.isEmpty, let grant = try await parts.sessions.grant(ofCode: code, of: key, to: client.id)
+        else {
+            return
+        }
+        _ = try Self.granted(resources, of: grant)
+    }
+
+    private static func granted(_ resources: [String], of grant: ApplicationGrant) throws(OAuthError) -> [String] {
+        guard let named = grant.resources(named: resources) else {
+            throw OAuthError(.invalidTarget, "resource must be one that was granted")
+        }
+        return named
+    }
+
+    /// - Parameter resources: as of a code.
     /// - Throws: ``OAuthError`` until the user has agreed (RFC 8628 §3.5).
     package func redeem(
         deviceCode: Secret,
+        resources: [String],
         key keyThumbprint: String?,
         by client: OAuthClient,
         _ caller: Caller
@@ -88,6 +115,7 @@ package struct GrantApplicationTokens: Sendable {
         case .denied: throw OAuthError(.accessDenied, "The user refused")
         case .expired: throw OAuthError(.expiredToken, "The code has expired")
         case .granted(let key):
+            try await requireGranted(resources, to: client, by: hash, of: key)
             let secret = Secret(parts.random.handle())
             let found = try await parts.sessions.redeem(
                 code: hash,
@@ -99,7 +127,7 @@ package struct GrantApplicationTokens: Sendable {
                 now: parts.now()
             )
             guard let found else { throw refused }
-            return try result(of: found, secret, resources: [], key: keyThumbprint, client, caller)
+            return try result(of: found, secret, resources: resources, key: keyThumbprint, client, caller)
         }
     }
 
@@ -193,12 +221,14 @@ package struct GrantApplicationTokens: Sendable {
         _ client: OAuthClient,
         _ caller: Caller
     ) throws -> Result {
-        guard Set(resources).isSubset(of: grant.resources) else {
-            throw OAuthError(.invalidTarget, "resource must be one that was granted")
-        }
+        let settings = caller.project.settings.oauth
+        var grant = grant
+        // A server expects what the list says now.
+        grant.resources = grant.resources.map { settings.listed(resource: $0) ?? $0 }
+        let resources = try Self.granted(resources, of: grant)
         var tokens = try parts.applicationTokens(of: client, account, session, grant, caller)
         tokens.keyThumbprint = keyThumbprint
-        let lifetime = caller.project.settings.oauth.accessTokenSeconds
+        let lifetime = settings.accessTokenSeconds
         let accessToken = try parts.sign(
             tokens.accessToken(for: resources, id: parts.random.handle(), lifetime: lifetime),
             type: ApplicationTokens.accessTokenType,

@@ -6,6 +6,7 @@ import Projects
 import Secrets
 import Sessions
 import Storage
+import StrictJSON
 import Text
 
 extension Parts {
@@ -41,6 +42,12 @@ extension Parts {
         let end = now().addingTimeInterval(ClientDocument.keptSeconds)
         try await stores.oauthClients.keep(client, until: end, in: caller.project.id)
         return client
+    }
+
+    /// The claims of an ID token that an issuer of ours made for an application, expired or not; nil for anything else.
+    func idToken(_ text: String, of issuer: String) -> JSONObject? {
+        let claims = configuration.signingKeys.payload(of: text, type: "JWT")
+        return claims?["iss"]?.string == issuer ? claims : nil
     }
 
     /// `iss` of applications' tokens: `{publicURL}/{project}`.

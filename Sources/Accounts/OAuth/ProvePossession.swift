@@ -36,6 +36,11 @@ package struct ProvePossession: Sendable {
         return Proof(thumbprint: token.thumbprint, hash: token.hash)
     }
 
+    /// Refuses a proof that was used before, while what the request brings is still good; ``use(_:_:)`` decides.
+    package func requireUnused(_ proof: Proof, _ caller: Caller) async throws {
+        guard try await !parts.stores.oauthClients.isUsed(proof.hash, in: caller.project.id) else { throw Self.refused }
+    }
+
     /// Uses a proof up, once the request has succeeded and before it is answered: whoever has no code and no token stores
     /// nothing (T-F18).
     ///

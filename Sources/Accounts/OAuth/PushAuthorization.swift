@@ -3,6 +3,7 @@ package import OAuth
 import Projects
 package import Secrets
 import Storage
+import StrictJSON
 package import Text
 
 extension AccountsService { package var pushAuthorization: PushAuthorization { PushAuthorization(parts: parts) } }
@@ -30,7 +31,7 @@ package struct PushAuthorization: Sendable {
         }
         let request: AuthorizationRequest
         do {
-            let asked = try AuthorizationRequest(parameters, of: client, caller.project.settings.oauth)
+            let asked = try parts.authorizationRequest(parameters, of: client, caller)
             request = try keyThumbprint.map { try asked.bound(to: $0) } ?? asked
         } catch let refused as AuthorizationRequest.Refused {
             throw refused.error
@@ -66,5 +67,24 @@ package struct PushAuthorization: Sendable {
             )
         else { throw AuthorizationRequest.Unredirectable(description: "request_uri is unknown, expired or used") }
         return try JSONDecoder().decode(AuthorizationRequest.self, from: Data(content))
+    }
+}
+
+extension Parts {
+    /// A client's authorization request, of the browser or pushed.
+    ///
+    /// - Throws: as its initializer.
+    func authorizationRequest(
+        _ parameters: FormFields,
+        of client: OAuthClient,
+        _ caller: Caller
+    ) throws -> AuthorizationRequest {
+        let issuer = try applicationIssuer(of: caller.project)
+        return try AuthorizationRequest(parameters, of: client, caller.project.settings.oauth) { text in
+            guard let claims = idToken(text, of: issuer), claims["aud"]?.string == client.id,
+                let subject = claims["sub"]?.string
+            else { return nil }
+            return AuthorizationRequest.Hint(subject: subject, email: claims["email"]?.string)
+        }
     }
 }

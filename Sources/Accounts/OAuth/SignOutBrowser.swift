@@ -28,12 +28,15 @@ package struct SignOutBrowser: Sendable {
         } catch let error as AccountsError where error.endsSession {}
     }
 
-    /// The client of an ID token that the browser brings, expired or not; nil if it is none of the project's.
-    package func client(ofIDToken text: String?, _ caller: Caller) throws -> String? {
-        guard let payload = text.flatMap({ parts.configuration.signingKeys.payload(of: $0, type: "JWT") }),
-            payload["iss"]?.string == (try parts.applicationIssuer(of: caller.project))
-        else { return nil }
-        return payload["aud"]?.string
+    /// The client that sends the browser: that of the ID token, expired or not, if it brings one.
+    ///
+    /// - Returns: nil for none, for an ID token that is none of the project's, and if the two differ: then the user can
+    ///   sign out, but nothing of the request is used (§2, §4).
+    package func client(_ id: String?, idTokenHint: String?, _ caller: Caller) throws -> String? {
+        guard let idTokenHint else { return id }
+        let issuer = try parts.applicationIssuer(of: caller.project)
+        guard let client = parts.idToken(idTokenHint, of: issuer)?["aud"]?.string else { return nil }
+        return id ?? client == client ? client : nil
     }
 
     /// Where the browser may go afterwards: only to what the application registered for this.

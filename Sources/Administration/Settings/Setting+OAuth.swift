@@ -24,7 +24,8 @@ extension Setting {
             "identity.oauth.resources",
             \.oauth.resources,
             atMost: 100,
-            TextRule("list absolute URLs without a fragment", OAuthSettings.isResource)
+            TextRule("list absolute URLs without a fragment, each once in any spelling", OAuthSettings.isResource),
+            areDistinct: OAuthSettings.areDistinct
         ),
         flag("identity.oauth.registration", \.oauth.allowsRegistration),
         flag("identity.oauth.clientMetadataDocuments", \.oauth.allowsDocuments),

@@ -148,10 +148,11 @@ extension Setting {
         _ path: String,
         _ value: Path<[String]>,
         atMost limit: Int,
-        _ rule: TextRule
+        _ rule: TextRule,
+        areDistinct: @escaping @Sendable ([String]) -> Bool = { _ in true }
     ) -> Setting {
         let field = Field(path, get: { $0[keyPath: value] }) { settings, texts in
-            guard texts.count <= limit, texts.allSatisfy(rule.allows) else {
+            guard texts.count <= limit, texts.allSatisfy(rule.allows), areDistinct(texts) else {
                 throw AdministrationError.invalid("\(path) must \(rule.words).")
             }
             settings[keyPath: value] = texts

@@ -50,12 +50,16 @@ struct ClusterFolder: ~Copyable {
             throw PrivateClusterError.unusableFolder(path, reason: "it is neither empty nor a database folder")
         }
         guard ServerUser.isOther else {
-            try FileManager.default.createDirectory(
-                atPath: path,
-                withIntermediateDirectories: true,
-                attributes: [.posixPermissions: 0o700]
-            )
-            try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: path)
+            do {
+                try FileManager.default.createDirectory(
+                    atPath: path,
+                    withIntermediateDirectories: true,
+                    attributes: [.posixPermissions: 0o700]
+                )
+                try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: path)
+            } catch {
+                throw PrivateClusterError.unusableFolder(path, reason: "it can't be made, or is somebody else's")
+            }
             return path
         }
         try ServerUser.makeFolder(path)

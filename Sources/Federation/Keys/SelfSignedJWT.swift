@@ -13,7 +13,7 @@ package struct SelfSignedJWT: Sendable {
     ///
     /// - Parameter type: the header's `typ`.
     package init?(_ text: String, type: String) {
-        func object(_ bytes: [UInt8]) -> JSONObject? { (try? JSONValue(parsing: bytes))?.object }
+        func object(_ bytes: [UInt8]) -> JSONObject? { (try? JSONValue(sent: bytes))?.object }
         guard text.utf8.count <= 16_384, let token = CompactJWS(text), let header = token.header.flatMap(object),
             header["typ"]?.string?.lowercased() == type, header["crit"] == nil, header["b64"] == nil,
             let algorithm = header["alg"]?.string.flatMap(SignatureAlgorithm.init), let jwk = header["jwk"]?.object,

@@ -11,7 +11,7 @@ extension FederationService {
         of provider: ResolvedProvider,
         _ configuration: ProviderConfiguration
     ) async throws(FederationError) -> ReceivedNotification {
-        guard let payload = (try? JSONValue(parsing: notification.body))?.object?["payload"]?.string else {
+        guard let payload = (try? JSONValue(sent: notification.body))?.object?["payload"]?.string else {
             throw .invalidNotification(.malformed)
         }
         let claims = try await verifySecurityEvent(
@@ -23,7 +23,7 @@ extension FederationService {
         )
         let id = try Self.identifier(claims["jti"])
         // A JSON object as text, according to Apple's documentation; the object itself is accepted too.
-        let text = claims["events"]?.string.flatMap { try? JSONValue(parsing: $0) }
+        let text = claims["events"]?.string.flatMap { try? JSONValue(sent: $0.utf8) }
         guard let event = (text ?? claims["events"])?.object, let type = event["type"]?.string else {
             throw .invalidNotification(.malformed)
         }

@@ -22,7 +22,7 @@ extension FederationService {
         let parts = requests[0].value
             .split(separator: ".", omittingEmptySubsequences: false).map { $0.prefix { $0 != "=" } }
         guard parts.count == 2, let signature = Base64URL.decode(parts[0]), let bytes = Base64URL.decode(parts[1]),
-            let payload = (try? JSONValue(parsing: bytes))?.object
+            let payload = (try? JSONValue(sent: bytes))?.object
         else { throw .invalidNotification(.malformed) }
         guard payload["algorithm"]?.string?.uppercased() == "HMAC-SHA256",
             Self.isValid(signature, over: Array(parts[1].utf8), secret)
@@ -62,7 +62,7 @@ extension FederationService {
         guard notification.headers["x-github-event"] == "github_app_authorization" else {
             return ReceivedNotification(events: [], answer: .done)
         }
-        guard let body = (try? JSONValue(parsing: notification.body, allowsNUL: true)), body.object != nil else {
+        guard let body = (try? JSONValue(sent: notification.body, allowsNUL: true)), body.object != nil else {
             throw .invalidNotification(.malformed)
         }
         guard body[path: "action"] == .string("revoked") else { return ReceivedNotification(events: [], answer: .done) }
@@ -106,7 +106,7 @@ extension FederationService {
         else { throw .signatureInvalid(.signature) }
         guard abs(seconds - time) <= 600 else { throw .invalidNotification(.time) }
         let nothing = ReceivedNotification(events: [], answer: .noContent)
-        guard let body = try? JSONValue(parsing: notification.body, allowsNUL: true), body.object != nil else {
+        guard let body = try? JSONValue(sent: notification.body, allowsNUL: true), body.object != nil else {
             throw .invalidNotification(.malformed)
         }
         guard body[path: "type"]?.integer == 1, body[path: "event.type"] == .string("APPLICATION_DEAUTHORIZED") else {

@@ -53,7 +53,7 @@ extension FederationService {
             rememberingFailure: definition.fallbackEndpoints.keys != nil
         ) { () async throws(FederationError) in
             let response = try await self.fetchDocument(url, of: definition)
-            guard let object = (try? JSONValue(parsing: response.body))?.object else {
+            guard let object = (try? JSONValue(sent: response.body))?.object else {
                 throw FederationError.issuerUnreachable
             }
             return FetchCache<LoadedDiscovery>.Loaded(
@@ -80,7 +80,7 @@ extension FederationService {
     ) async throws(FederationError) -> [ProviderKey] {
         if let jwks = provider.definition.jwks {
             let set = try await keySets.value(for: jwks) { () async throws(FederationError) in
-                guard let document = try? JSONValue(parsing: Array(jwks.utf8)), let set = ProviderKeySet(document)
+                guard let document = try? JSONValue(sent: jwks.utf8), let set = ProviderKeySet(document)
                 else {
                     throw FederationError.issuerUnreachable
                 }
@@ -98,7 +98,7 @@ extension FederationService {
             }
         ) { () async throws(FederationError) in
             let response = try await self.fetchDocument(url, of: provider.definition)
-            guard let document = try? JSONValue(parsing: response.body), let set = ProviderKeySet(document, format)
+            guard let document = try? JSONValue(sent: response.body), let set = ProviderKeySet(document, format)
             else {
                 throw FederationError.issuerUnreachable
             }

@@ -58,12 +58,12 @@ extension FederationService {
         at provider: ResolvedProvider
     ) async throws(FederationError) {
         guard let token = front.accessToken, front.idToken == nil else { return }
-        guard own.document["sub"] != nil else {
+        guard own.document[stated: "sub"] != nil else {
             if let failure = own.failure { throw .unavailable(failure) }
             return
         }
         let profile = try await profile(of: provider, accessToken: token, subject: subject)
-        guard profile.document["sub"] != nil else {
+        guard profile.document[stated: "sub"] != nil else {
             throw profile.failure.map { .unavailable($0) } ?? .accessTokenRejected
         }
     }

@@ -6,6 +6,8 @@ import Secrets
 struct VerifiedIDToken: Sendable {
     let subject: String
     let claims: JSONObject
+    /// As in ``CompactJWT``.
+    let sentClaims: JSONObject
 }
 
 extension ProviderDefinition {
@@ -32,7 +34,7 @@ extension FederationService {
         try expectation.checkIssuer(token.claims)
         let algorithm = try await verifySignature(of: token, by: provider)
         let subject = try expectation.check(token.claims, algorithm: algorithm, now: seconds)
-        return VerifiedIDToken(subject: subject, claims: token.claims)
+        return VerifiedIDToken(subject: subject, claims: token.claims, sentClaims: token.sentClaims)
     }
 
     /// Verifies only that the provider signed a token.

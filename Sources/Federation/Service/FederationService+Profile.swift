@@ -82,7 +82,7 @@ extension FederationService {
                 profile.note(error, of: call, provider.definition)
                 continue
             }
-            if let subject, call.url == nil || document["sub"] != nil {
+            if let subject, call.url == nil || document[stated: "sub"] != nil {
                 guard let other = document["sub"]?.string, other.utf8.elementsEqual(subject.utf8) else {
                     throw .subjectMismatch
                 }
@@ -118,9 +118,11 @@ extension FederationService {
 }
 
 extension JSONObject {
-    /// Adds the members of another object, except those that exist here.
+    /// Adds the members of another object, except those that exist here; null gives way to what the other says.
     mutating func add(_ other: JSONObject) {
-        var names = Set(members.map { Array($0.name.utf8) })
-        self = JSONObject(members + other.members.filter { names.insert(Array($0.name.utf8)).inserted })
+        let stated = Set(members.filter { !$0.value.isNull }.map { Array($0.name.utf8) })
+        let added = other.members.filter { !stated.contains(Array($0.name.utf8)) }
+        let names = Set(added.map { Array($0.name.utf8) })
+        self = JSONObject(members.filter { !names.contains(Array($0.name.utf8)) } + added)
     }
 }

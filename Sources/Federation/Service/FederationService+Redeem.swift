@@ -44,7 +44,7 @@ extension FederationService {
         let subject = idToken?.subject
         if let idToken {
             try front.requireSamePerson(as: idToken)
-            mapping.claims = idToken.claims
+            mapping.claims = idToken.sentClaims
         }
         mapping.profile = try await profile(of: provider, accessToken: answer.accessToken, subject: subject)
         try await requireSameOwner(of: front, as: mapping.profile, subject: subject, at: provider)

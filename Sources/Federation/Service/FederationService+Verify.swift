@@ -44,7 +44,7 @@ extension FederationService {
             requiresNonce: provider.definition.idToken.requiresNonce
         )
         let verified = try await verifyIDToken(token, of: provider, expectation)
-        var mapping = IdentityMapping(definition: provider.definition, claims: verified.claims)
+        var mapping = IdentityMapping(definition: provider.definition, claims: verified.sentClaims)
         mapping.user = credential.user
         let identity = try mapping.identity(subject: verified.subject)
         var result = FederatedCredential(

@@ -4,7 +4,7 @@ import Linking
 /// Converts a provider's response to an identity, using the definition's claim paths.
 struct IdentityMapping {
     let definition: ProviderDefinition
-    /// The verified ID token's; empty for plain OAuth 2.0.
+    /// The verified ID token's as sent, because ``rawUserInfo`` passes nulls on; empty for plain OAuth 2.0.
     var claims = JSONObject()
     var profile = ProviderProfile()
     var scopes: [String] = []
@@ -110,7 +110,7 @@ struct IdentityMapping {
 
     /// A flag that is present and not true in any spelling; absent or null states nothing.
     private func isDenied(_ value: JSONValue?) -> Bool {
-        guard let value, value != .null else { return false }
+        guard let value else { return false }
         if let text = value.string { return !["true", "1"].contains(text.lowercased()) }
         return value != .bool(true) && value != .number("1")
     }

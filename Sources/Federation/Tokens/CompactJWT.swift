@@ -7,6 +7,8 @@ package struct CompactJWT: Sendable {
     let algorithm: String
     let keyID: String?
     let claims: JSONObject
+    /// With those that are null, for those to whom the provider's words are passed on.
+    let sentClaims: JSONObject
     private let token: CompactJWS
     package var signedBytes: [UInt8] { token.signedBytes }
     package var signature: [UInt8] { token.signature }
@@ -20,7 +22,7 @@ package struct CompactJWT: Sendable {
     ///   have.
     package init(_ text: String, isSecurityEvent: Bool = false) throws(FederationError) {
         guard text.utf8.count <= 131_072 else { throw .unparsableIDToken }
-        guard let token = CompactJWS(text), let header = token.header.flatMap(Self.object),
+        guard let token = CompactJWS(text), let header = token.header.flatMap(Self.object)?.withoutNulls,
             let claims = Self.object(token.payload)
         else { throw .unparsableIDToken }
         guard header["crit"] == nil, header["zip"] == nil, header["b64"] == nil || header["b64"] == .bool(true),
@@ -33,7 +35,8 @@ package struct CompactJWT: Sendable {
         default: throw .signatureInvalid(.unknownKey)
         }
         self.algorithm = algorithm
-        self.claims = claims
+        self.claims = claims.withoutNulls
+        sentClaims = claims
         self.token = token
     }
 

@@ -18,7 +18,7 @@ struct ProviderFault: Sendable {
         guard let answer else { return nil }
         let description = answer["error_description"]?.string ?? answer["errorMessage"]?.string
         let stated = rules.errorMembers.compactMap { JSONValue.object(answer)[path: $0] }.first { value in
-            value != .null && value != .string("") && value != .bool(false)
+            value != .string("") && value != .bool(false)
         }
         if let stated {
             let code =

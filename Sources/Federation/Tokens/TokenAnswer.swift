@@ -73,11 +73,11 @@ struct TokenAnswer: Sendable {
         let first = response.body.first { ![9, 10, 13, 32].contains($0) }
         let isJSON = first == UInt8(ascii: "{")
         switch rules.body {
-        case .json: return isJSON && response.mayBeJSON ? (try? JSONValue(parsing: response.body))?.object : nil
+        case .json: return isJSON && response.mayBeJSON ? (try? JSONValue(sent: response.body))?.object : nil
         case .form: return form(response.body)
         case .auto:
             guard isJSON else { return form(response.body) }
-            return response.mayBeJSON ? (try? JSONValue(parsing: response.body))?.object : nil
+            return response.mayBeJSON ? (try? JSONValue(sent: response.body))?.object : nil
         }
     }
 

@@ -52,7 +52,7 @@ extension FederationService {
 
     /// Whether a text is a JWK set with at least one key that can verify a token.
     package static func isKeySet(_ text: String) -> Bool {
-        guard let document = try? JSONValue(parsing: Array(text.utf8)) else { return false }
+        guard let document = try? JSONValue(sent: text.utf8) else { return false }
         return ProviderKeySet(document).map { !$0.keys.isEmpty } ?? false
     }
 

@@ -33,6 +33,7 @@ struct Serve: AsyncParsableCommand {
         let keyRing = try await configuration.keyRing()
         let logger = configuration.makeLogger()
         let tls = try configuration.serverTLS(logger)
+        for (key, address) in configuration.addresses { try await CommandFailure.require(address, ": see \(key)") }
         let database = PostgresClient(
             PostgresClient.Configuration(
                 conninfo: configuration.databaseURL.reveal(),
@@ -78,13 +79,17 @@ struct Serve: AsyncParsableCommand {
         if let smtp { others.append(smtp) }
         if let tls { others.append(tls) }
         if let replica = stores.replica { others.append(replica) }
-        try await node.run(
-            assembly,
-            with: others,
-            servers(for: assembly, configuration, tls, logger),
-            rotationDays: configuration.rotationDays,
-            logger: logger
-        )
+        do {
+            try await node.run(
+                assembly,
+                with: others,
+                servers(for: assembly, configuration, tls, logger),
+                rotationDays: configuration.rotationDays,
+                logger: logger
+            )
+        } catch {
+            throw readable(error)
+        }
         logger.notice("Stopped")
     }
 
@@ -132,6 +137,12 @@ struct Serve: AsyncParsableCommand {
 }
 
 extension ServiceConfiguration {
+    /// Where the node listens, and the settings that say so.
+    fileprivate var addresses: [(key: String, address: ServiceApplication.Address)] {
+        let service = ("http.bind", ServiceApplication.Address(host: host, port: port))
+        return [service] + (operations.map { [("metrics.bind", .init(host: $0.host, port: $0.port))] } ?? [])
+    }
+
     /// Reads fail soon while the standby is away, because the primary answers them then.
     fileprivate func replica(of stores: Stores, _ logger: Logger) -> Replica? {
         guard let replicaURL else { return nil }

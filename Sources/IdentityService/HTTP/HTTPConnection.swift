@@ -115,7 +115,7 @@ final class HTTPConnection: ChannelDuplexHandler {
         switch state {
         case .idle, .reading:
             guard waiting.isEmpty else { break }
-            if isBroken { return refuse(context) }
+            if isBroken { return refuse(.badRequest, context) }
             if isInputClosed { return closeAfterAnswers(context) }
         case .answering, .closed: break
         }
@@ -124,10 +124,14 @@ final class HTTPConnection: ChannelDuplexHandler {
 
     private func take(_ part: HTTPServerRequestPart, _ context: ChannelHandlerContext) {
         switch (part, state) {
-        case (.head(let head), .idle):
-            guard head.namesOneHost, !head.hasUnknownCoding else {
+        case (.head(let sent), .idle):
+            guard !sent.hasUnknownCoding else {
                 isEnding = true
-                return refuse(context)
+                return refuse(sent.version == .http1_0 ? .badRequest : .notImplemented, context)
+            }
+            guard let head = sent.inOriginForm, head.namesOneHost else {
+                isEnding = true
+                return refuse(.badRequest, context)
             }
             state = .reading(head, refusal: nil)
             bodyLimit = responder.bodyLimit(of: head)
@@ -282,9 +286,9 @@ final class HTTPConnection: ChannelDuplexHandler {
         takeWaiting(context)
     }
 
-    /// Responds to data that is not HTTP.
-    private func refuse(_ context: ChannelHandlerContext) {
-        writeLast(Response(status: .badRequest, headers: [.contentLength: "0"]), context)
+    /// Responds to data that is not HTTP, or not all of it ours.
+    private func refuse(_ status: HTTPResponse.Status, _ context: ChannelHandlerContext) {
+        writeLast(Response(status: status, headers: [.contentLength: "0"]), context)
     }
 
     /// Closes the connection after the response is written.
@@ -394,11 +398,44 @@ extension ServiceResponder {
 }
 
 extension HTTPRequestHead {
-    /// Every request of HTTP/1.1 does (RFC 9112 §3.2).
-    fileprivate var namesOneHost: Bool { version == .http1_0 || headers["host"].count == 1 }
+    /// Every request of HTTP/1.1 does, and none names several (RFC 9112 §3.2).
+    fileprivate var namesOneHost: Bool {
+        let hosts = headers["host"]
+        return (hosts.count == 1 || hosts.isEmpty && version == .http1_0) && hosts.allSatisfy(Self.isHost)
+    }
 
-    /// HTTP/1.0 knows no transfer codings, so where its body ends is uncertain (RFC 9112 §6.1).
-    fileprivate var hasUnknownCoding: Bool { version != .http1_1 && headers.contains(name: "transfer-encoding") }
+    /// Whether it is an authority without user (RFC 9112 §3.2), or empty, as for a target without one.
+    private static func isHost(_ text: String) -> Bool {
+        guard !text.isEmpty else { return true }
+        guard let url = URLParts("http://" + text) else { return false }
+        return url.isWeb && url.authority?.utf8.count == text.utf8.count
+    }
+
+    /// The request with its target in origin form: a target in absolute form, which clients send to what they take for a
+    /// proxy, names the host itself, and `Host` is ignored then (RFC 9112 §3.2.2).
+    ///
+    /// Nil for what is no target.
+    fileprivate var inOriginForm: HTTPRequestHead? {
+        // The authority form is CONNECT's alone (§3.2.3), which has no route.
+        guard !uri.hasPrefix("/"), method != .CONNECT else { return self }
+        // The asterisk form is that of OPTIONS alone (§3.2.4).
+        if uri == "*" { return method == .OPTIONS ? self : nil }
+        guard let url = URLParts(uri), url.isWeb, let authority = url.authority else { return nil }
+        // A second or missing header stays the error that it is without an absolute target.
+        guard version == .http1_0 || headers["host"].count == 1 else { return self }
+        var head = self
+        head.uri = (url.path.isEmpty ? "/" : url.path) + (url.query.map { "?" + $0 } ?? "")
+        head.headers.replaceOrAdd(name: "host", value: authority)
+        return head
+    }
+
+    /// HTTP/1.0 knows no transfer codings, so where its body ends is uncertain; of the others, only `chunked` is decoded
+    /// (RFC 9112 §6.1).
+    fileprivate var hasUnknownCoding: Bool {
+        let codings = headers["transfer-encoding"]
+        guard !codings.isEmpty else { return false }
+        return version != .http1_1 || codings.map { $0.lowercased() } != ["chunked"]
+    }
 
     /// NIO's decoder reads no request after this one.
     fileprivate var wantsAnotherProtocol: Bool { method == .CONNECT || headers.contains(name: "upgrade") }

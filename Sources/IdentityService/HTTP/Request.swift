@@ -45,5 +45,13 @@ package struct Request: Sendable {
         self.peer = peer
     }
 
+    /// Whether the body is compressed, or coded in another way (RFC 9110 §8.4).
+    var hasCodedBody: Bool {
+        Self.hasBody(method)
+            && headers[values: .contentEncoding].joined(separator: ",").split(separator: ",").contains {
+                !["", "identity"].contains($0.filter { !$0.isWhitespace }.lowercased())
+            }
+    }
+
     static func hasBody(_ method: HTTPRequest.Method) -> Bool { method == .post || method == .patch || method == .put }
 }

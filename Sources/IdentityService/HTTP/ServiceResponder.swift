@@ -118,6 +118,7 @@ package struct ServiceResponder: Sendable {
         case .none: throw WireError.notFound
         case .otherMethods(let methods): throw WireError.methodNotAllowed(methods)
         case .route(let route, let parameters):
+            guard !request.hasCodedBody else { throw WireError.codedBody }
             if let refusal = request.refusal { throw refusal }
             return try await call(route, parameters, request, id, logger)
         }

@@ -140,8 +140,12 @@ struct OAuthRoutes {
         let project = try configuration.openIDProvider(of: call, at: deployment)
         context.project = project
         let caller = Caller(call, project: project, apiKey: nil)
-        let client =
-            try fields["client_id"] ?? accounts.signOutBrowser.client(ofIDToken: fields["id_token_hint"], caller)
+        let parameters = OAuthParameters(fields)
+        let client = try accounts.signOutBrowser.client(
+            parameters["client_id"],
+            idTokenHint: parameters["id_token_hint"],
+            caller
+        )
         let values = ["post_logout_redirect_uri", "state", "ui_locales"].map { ($0, fields[$0]) }
         let kept = (values + [("client_id", client)]).compactMap { name, value -> HTML? in
             value.map { "<input type=\"hidden\" name=\"\(name)\" value=\"\($0)\">\n" }

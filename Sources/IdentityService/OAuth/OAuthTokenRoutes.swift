@@ -76,7 +76,10 @@ struct OAuthTokenRoutes {
             )
         case .deviceCode:
             let code = Secret(try form.required("device_code"))
-            return Self.response(try await grants.redeem(deviceCode: code, key: key, by: client, caller))
+            let resources = form.all("resource")
+            return Self.response(
+                try await grants.redeem(deviceCode: code, resources: resources, key: key, by: client, caller)
+            )
         case .tokenExchange:
             return try await exchange(form, key, client, caller)
         }
@@ -95,8 +98,11 @@ struct OAuthTokenRoutes {
         guard form["requested_token_type"] ?? TokenType.accessToken == TokenType.accessToken else {
             throw OAuthError(.invalidRequest, "requested_token_type must be \(TokenType.accessToken)")
         }
-        guard form["actor_token"] == nil else {
+        guard form["actor_token"] == nil, form["actor_token_type"] == nil else {
             throw OAuthError(.invalidRequest, "actor_token is not supported: the client is the actor")
+        }
+        guard form["audience"] == nil else {
+            throw OAuthError(.invalidTarget, "audience is not supported: name the target by resource")
         }
         let result = try await accounts.exchangeIDToken(
             Secret(try form.required("subject_token")),
@@ -234,6 +240,7 @@ struct OAuthTokenRoutes {
             accessToken: accessToken,
             caller
         )
+        if endpoint == .token { try await accounts.provePossession.requireUnused(proof, caller) }
         let result = try await body(proof.thumbprint)
         try await accounts.provePossession.use(proof, caller)
         return result

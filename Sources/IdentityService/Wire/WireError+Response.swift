@@ -53,6 +53,8 @@ extension WireError {
         headers[.cacheControl] = "no-store"
         if let retryAfter { headers[.retryAfter] = String(retryAfter) }
         headers[.allow] = allowHeader
+        // RFC 9110 §12.5.3.
+        if status == .unsupportedMediaType { headers[.acceptEncoding] = "identity" }
         headers[.wwwAuthenticate] = challenge
         if case .plainFailures = envelope, status == .tooManyRequests || status.kind == .serverError {
             headers[.contentType] = "text/plain; charset=utf-8"

@@ -78,6 +78,13 @@ package struct WireError: Error, Sendable, Hashable {
         status(.contentTooLarge, "INVALID_ARGUMENT", "Request payload size exceeds the limit: \(limit) bytes.")
     }
 
+    /// A body with a content coding, all of which clients may leave out (RFC 9110 §15.5.16).
+    package static let codedBody = status(
+        .unsupportedMediaType,
+        "INVALID_ARGUMENT",
+        "The request's Content-Encoding is not supported: send the body without one."
+    )
+
     /// Another request was faster.
     package static let changedMeanwhile = status(.conflict, "ABORTED", "It was changed in the meantime.")
 

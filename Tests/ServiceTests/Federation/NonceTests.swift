@@ -25,7 +25,7 @@ struct NonceTests {
                 let message = wrong.isEmpty ? Messages.noNonce : Messages.otherNonce
                 try await scene.refuses(message) { try await scene.signIn(idToken: good, nonce: wrong) }
             }
-            for claim in [.string(raw), .string(hash.uppercased()), "", 1, [.string(hash)], .null] as [JSONValue] {
+            for claim in [.string(raw), .string(hash.uppercased()), "", 1, [.string(hash)], [:]] as [JSONValue] {
                 let token = try token(claim)
                 try await scene.refuses(Messages.otherNonce) { try await scene.signIn(idToken: token, nonce: raw) }
             }

@@ -122,6 +122,102 @@ struct HTTPConnectionTests {
         }
     }
 
+    /// A route that says what it was asked for, and where.
+    private static let target = Route(
+        .get,
+        "/target/{name}",
+        on: .service,
+        errors: .status,
+        .open { call in
+            .json {
+                $0.member("path", call.path)
+                $0.member("query", call.rawQuery)
+                $0.member("host", call.host)
+            }
+        }
+    )
+
+    @Test(
+        "a target in absolute form is read, and its authority is the host, whatever Host says (RFC 9112 §3.2.2)",
+        arguments: [
+            ("http://id.example/target/a?b=c", "id.example", "/target/a", "b=c"),
+            ("HTTPS://id.example:8443/target/a", "id.example:8443", "/target/a", ""),
+            ("http://[::1]:9099/target/%41", "[::1]:9099", "/target/%41", ""),
+        ]
+    )
+    func takesAbsoluteForm(_ target: String, _ host: String, _ path: String, _ query: String) async throws {
+        for header in [host, "other.example"] {
+            try await connect(routes: [Self.target]) { connection in
+                try await connection.send("GET \(target) HTTP/1.1\r\nHost: \(header)\r\n\r\n")
+                let answer = try await connection.read(until: "}")
+                #expect(answer.hasPrefix("HTTP/1.1 200 "), "\(answer)")
+                #expect(answer.hasSuffix(#"{"path":"\#(path)","query":"\#(query)","host":"\#(host)"}"#), "\(answer)")
+            }
+        }
+        try await connect(routes: [Self.target]) { connection in
+            try await connection.send("GET \(target) HTTP/1.0\r\n\r\n")
+            let answer = try await connection.readAll()
+            #expect(answer.hasPrefix("HTTP/1.1 200 ") && answer.contains(#""host":"\#(host)""#), "\(answer)")
+        }
+    }
+
+    @Test("a body for a target in absolute form is read as for the same in origin form")
+    func takesBodiesOfAbsoluteForm() async throws {
+        try await connect { connection in
+            try await connection.send(Self.post("http://a/length", "{}"))
+            #expect(try await connection.read(until: "}").hasSuffix(#"{"length":2}"#))
+            try await connection.send("OPTIONS * HTTP/1.1\r\nHost: a\r\n\r\n")
+            #expect(try await connection.read(until: "\r\n\r\n").hasPrefix("HTTP/1.1 204 "))
+            try await connection.send("OPTIONS http://a HTTP/1.1\r\nHost: a\r\n\r\n")
+            #expect(try await connection.read(until: "\r\n\r\n").hasPrefix("HTTP/1.1 204 "))
+        }
+    }
+
+    @Test(
+        "a request that names no host, several, or what is none, is refused, and so is a target of another form",
+        arguments: [
+            "GET /healthz HTTP/1.1\r\n\r\n", "GET http://a/healthz HTTP/1.1\r\n\r\n",
+            "GET /healthz HTTP/1.1\r\nHost: a\r\nHost: a\r\n\r\n",
+            "GET http://a/healthz HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n",
+            "GET /healthz HTTP/1.0\r\nHost: a\r\nHost: b\r\n\r\n", "GET /healthz HTTP/1.1\r\nHost: a/b\r\n\r\n",
+            "GET /healthz HTTP/1.1\r\nHost: user@a\r\n\r\n", "GET /healthz HTTP/1.1\r\nHost: a, b\r\n\r\n",
+            "GET /healthz HTTP/1.1\r\nHost: a?b\r\n\r\n", "GET /healthz HTTP/1.1\r\nHost: a:x\r\n\r\n",
+            "GET http://user@a/healthz HTTP/1.1\r\nHost: a\r\n\r\n",
+            "GET ftp://a/healthz HTTP/1.1\r\nHost: a\r\n\r\n", "GET http:///healthz HTTP/1.1\r\nHost: a\r\n\r\n",
+            "GET * HTTP/1.1\r\nHost: a\r\n\r\n",
+        ]
+    )
+    func refusesHosts(_ request: String) async throws {
+        try await connect { connection in
+            try await connection.send(request)
+            #expect(try await connection.readAll().hasPrefix("HTTP/1.1 400 "))
+        }
+    }
+
+    @Test(
+        "a body in another transfer coding than chunked is refused by name",
+        arguments: ["gzip, chunked", "x, Chunked"]
+    )
+    func refusesTransferCodings(_ coding: String) async throws {
+        try await connect { connection in
+            let head = "POST /length HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: \(coding)\r\n\r\n"
+            try await connection.send(head + "2\r\n{}\r\n0\r\n\r\n")
+            #expect(try await connection.readAll().hasPrefix("HTTP/1.1 501 "))
+        }
+    }
+
+    @Test("another spelling of a path is another path, in absolute form too")
+    func pathsAreExact() async throws {
+        try await connect { connection in
+            for target in [
+                "/a/../healthz", "/./healthz", "//healthz", "/%68ealthz", "http://a//healthz", "http://a/./healthz",
+            ] {
+                try await connection.send("GET \(target) HTTP/1.1\r\nHost: a\r\n\r\n")
+                #expect(try await connection.read(until: "}}").hasPrefix("HTTP/1.1 404 "), "\(target)")
+            }
+        }
+    }
+
     @Test("closes when the client asks for it, and for HTTP/1.0")
     func closes() async throws {
         for request in [

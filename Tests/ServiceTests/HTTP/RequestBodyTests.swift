@@ -48,6 +48,36 @@ struct RequestBodyTests {
         #expect(answer.message == "MISSING_ID_TOKEN")
     }
 
+    @Test(
+        "refuses a coded body by name, at each route alike",
+        arguments: ["gzip", "x-gzip", "deflate", "br", "zstd", "gzip, gzip", "identity, gzip", "GZIP", "nonsense"]
+    )
+    func refusesCodings(_ coding: String) async throws {
+        let paths = [
+            "/v1/accounts:lookup\(key)", "/v1/token\(key)", "/v2/projects/p/config",
+            "/v1/projects/p/accounts:batchCreate",
+            "/p/oauth/token", "/p/oauth/register", "/p/oauth/par", "/v1/accounts:signInWithIdp\(key)",
+        ]
+        for path in paths {
+            let method: HTTPRequest.Method = path.hasSuffix("config") ? .patch : .post
+            let headers: HTTPFields = [.contentEncoding: coding]
+            let answer = try await fixture.client.call(method, path, headers: headers, body: "{}")
+            #expect(answer.status == 415, "\(path)")
+            #expect(answer.headers[.acceptEncoding] == "identity", "\(path)")
+            let words = answer.json["error"]?["message"]?.text ?? answer.json["error_description"]?.text ?? ""
+            #expect(words.contains("Content-Encoding"), "\(path): \(answer)")
+        }
+    }
+
+    @Test("reads a body that says it is not coded, and none of a GET", arguments: ["identity", "Identity", ""])
+    func takesIdentity(_ coding: String) async throws {
+        let headers: HTTPFields = [.contentEncoding: coding]
+        let answer = try await fixture.client.call(.post, "/v1/accounts:lookup\(key)", headers: headers, body: "{}")
+        #expect(answer.message == "MISSING_ID_TOKEN")
+        let coded: HTTPFields = [.contentEncoding: "gzip"]
+        #expect(try await fixture.client.call(.get, "/v1/projects\(key)", headers: coded).status == 200)
+    }
+
     @Test("ignores unknown members and the body of a GET")
     func ignores() async throws {
         let answer = try await fixture.client.post("/v1/accounts:lookup\(key)", #"{"somethingNew":{"a":[1]}}"#)

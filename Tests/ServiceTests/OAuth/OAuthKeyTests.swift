@@ -251,6 +251,15 @@ struct OAuthKeyTests {
             #expect(refreshed.status == 200, "\(refreshed)")
             let replayed = try await scene.refresh(refreshed.refreshToken, headers: [once])
             #expect(replayed.oauthError == "invalid_dpop_proof", "\(replayed)")
+            // Nothing was used up by that.
+            let code = try await scene.press("allow", on: scene.open()).query["code"]
+            #expect(try await scene.redeem(code, headers: [once]).oauthError == "invalid_dpop_proof")
+            #expect(try await scene.redeem(code, headers: [try proof(scene, key)]).status == 200)
+            // Clients spell the address as they please (§4.3).
+            let upper = scene.issuer.replacing("http://", with: "HTTP://") + "/./oauth/t%6Fken?a=b"
+            let spelled = try proof(scene, key, "/oauth/token", ["htu": .string(upper)])
+            let last = try await scene.refresh(refreshed.refreshToken, headers: [spelled])
+            #expect(last.status == 200, "\(last)")
         }
     }
 

@@ -291,6 +291,40 @@ struct DevCommandTests {
         }
     }
 
+    @Test("names a taken port, its own or the demo provider's, before anything starts", arguments: [0, 1])
+    func takenPort(_ distance: Int) async throws {
+        try await withTemporaryFolder { data in
+            // The port before a taken one may be taken as well.
+            for _ in 0..<10 {
+                let isNamed = try await WebReceiver.run { receiver in
+                    let port = try #require(URLParts(receiver.baseURL)?.port)
+                    let result = try await IdentityProgram.run("dev", "--data", data, "--port", "\(port - distance)")
+                    guard !result.errors.contains("port \(port - 1) ") else { return false }
+                    #expect(result.status == 75 && result.output.isEmpty, "\(result)")
+                    #expect(result.errors.hasPrefix("identity: port \(port) of 127.0.0.1 is already in use"))
+                    #expect(result.errors.split(separator: "\n").count == 1)
+                    return true
+                }
+                if isNamed { break }
+            }
+            #expect(!FileManager.default.fileExists(atPath: data))
+        }
+    }
+
+    @Test("says in one line that its folder cannot be used")
+    func unusableFolder() async throws {
+        try await withTemporaryFolder { folder in
+            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+            _ = FileManager.default.createFile(atPath: folder + "/file", contents: Data("x".utf8))
+            for data in [folder + "/file", folder + "/file/data"] {
+                let result = try await IdentityProgram.run("dev", "--data", data, "--port", "0")
+                #expect(result.status == 78, "\(result)")
+                #expect(result.errors.hasPrefix("identity: the folder \(data) can't be used: "), "\(result)")
+                #expect(result.errors.split(separator: "\n").count == 1)
+            }
+        }
+    }
+
     @Test("takes its PostgreSQL along when it is killed")
     func leavesNoChild() async throws {
         try await withTemporaryFolder { data in

@@ -3,6 +3,7 @@ import IdentityService
 import Postgres
 import TestKit
 import Testing
+import Text
 
 /// What `identity serve` refuses to start with: one clear line, exit code 78 (EX_CONFIG).
 @Suite("identity serve refuses", .database, .timeLimit(.minutes(10)))
@@ -36,6 +37,42 @@ struct ServeRefusalTests {
     func endsInTime() async throws {
         let result = try await Program.run("/bin/sleep", ["600"], within: .milliseconds(100))
         #expect(result.status == 128 + SIGKILL, "\(result)")
+    }
+
+    @Test("an address that another program has, or that is not this machine's, before anything else")
+    func withoutAddress() async throws {
+        try await WebReceiver.run { receiver in
+            let port = try #require(URLParts(receiver.baseURL)?.port)
+            var environment = good
+            // Nobody asks for a database yet.
+            environment["IDENTITY_DATABASE_URL"] = "host=/nonexistent dbname=d"
+            environment["IDENTITY_HTTP_BIND"] = "127.0.0.1:0"
+            for (name, setting) in [("IDENTITY_HTTP_BIND", "http.bind"), ("IDENTITY_METRICS_BIND", "metrics.bind")] {
+                environment[name] = "127.0.0.1:\(port)"
+                let taken = "port \(port) of 127.0.0.1 is already in use: see \(setting)"
+                try await expectRefusal(taken, environment, status: 75)
+                for host in ["203.0.113.9", "nowhere.invalid"] {
+                    environment[name] = "\(host):9099"
+                    try await expectRefusal("\(host) is not an address of this machine: see \(setting)", environment)
+                }
+                environment[name] = "127.0.0.1:0"
+            }
+            try await expectRefusal("the database cannot be reached", environment, status: 75)
+        }
+    }
+
+    @Test(
+        "and says so in words, whatever the system's number",
+        arguments: [
+            (EADDRINUSE, "port 80 of 10.0.0.1 is already in use"),
+            (EACCES, "this user is not permitted to listen on port 80 of 10.0.0.1"),
+            (EADDRNOTAVAIL, "10.0.0.1 is not an address of this machine"),
+            (EMFILE, "listening on port 80 of 10.0.0.1 failed (errno \(EMFILE))"),
+        ]
+    )
+    func words(_ code: Int32, _ words: String) {
+        let address = ServiceApplication.Address(host: "10.0.0.1", port: 80)
+        #expect("\(ServiceApplication.Address.Unusable(address, code: code))" == words)
     }
 
     @Test("a start without an encryption key, or with one that is none")

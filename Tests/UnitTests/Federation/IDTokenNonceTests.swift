@@ -48,7 +48,7 @@ import Testing
             let signed = token.prefix(upTo: try #require(token.lastIndex(of: ".")))
             #expect(credential.oneTimeToken?.hash == SecureHash.sha256(String(signed)))
             #expect(credential.oneTimeToken?.expiresAt == world.clock.seconds + 3660)
-            for claim in ["\"raw\"", hashed.uppercased(), "\"\"", "1", "null"] {
+            for claim in ["\"raw\"", hashed.uppercased(), "\"\"", "1", "{}"] {
                 let bad = try world.idToken(["nonce": claim])
                 await #expect(throws: FederationError.nonceMismatch) { try await world.verify(bad, nonce: "raw") }
             }
