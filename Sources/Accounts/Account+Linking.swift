@@ -56,6 +56,7 @@ extension Account {
     func takenOver(by identity: FederatedIdentity, now: Int64) -> Account {
         var account = self
         account.version += 1
+        account.revokedVersion = account.version
         account.dropUnproved(validSince: max(validSince, now))
         account.linked = [LinkedCredential(identity)]
         account.apply(identity.profile)

@@ -96,11 +96,19 @@ extension AdminAccounts {
         return try changed.existing
     }
 
-    /// A second factor requires a verified email, because a first verification would remove the factor (T-D12).
+    /// A second factor requires a verified email, wherever either is written (T-D12).
+    ///
+    /// An account of an earlier release may have factors without one: it keeps them, but gets no more.
     private static func keepVerified(_ account: Account, _ changes: AccountChanges) throws(AccountsError) {
         let factors = changes.secondFactors ?? account.secondFactors
-        guard account.emailVerified, !account.secondFactors.isEmpty, !factors.isEmpty else { return }
-        guard changes.emailVerified ?? true else { throw .secondFactor(.verifiedEmailNeeded) }
+        let adds = factors.contains { factor in
+            !account.secondFactors.contains { $0.id == factor.id && $0.kind == factor.kind }
+        }
+        guard account.hasVerifiedEmail && !factors.isEmpty || adds else { return }
+        var after = account
+        if let email = changes.email { after.email = email }
+        if let verified = changes.emailVerified { after.emailVerified = verified }
+        guard after.hasVerifiedEmail else { throw .secondFactor(.verifiedEmailNeeded) }
     }
 
     private static func remove(_ request: Changes, from account: Account, into changes: inout AccountChanges) throws {
@@ -127,6 +135,8 @@ extension AdminAccounts {
 }
 
 extension Account {
+    fileprivate var hasVerifiedEmail: Bool { email != nil && emailVerified }
+
     /// - Parameter version: the version that the admin's decision is based on; nil for any.
     /// - Throws: ``AccountsError/changedMeanwhile``.
     func require(version: Int64?) throws(AccountsError) {

@@ -34,7 +34,10 @@ package struct AdminAccounts: Sendable {
         account.photoURL = try ProfileRules.photoURL(new.photoURL)
         account.phoneNumber = try Self.phoneNumber(new.phoneNumber)
         account.disabled = new.disabled
-        account.secondFactors = try newFactors(new.secondFactors, of: account)
+        account.secondFactors = try parts.newSecondFactors(new.secondFactors, of: account)
+        guard account.secondFactors.isEmpty || account.emailVerified else {
+            throw AccountsError.secondFactor(.verifiedEmailNeeded)
+        }
         var stored: StoredPassword?
         if let password = new.password {
             try PasswordRules.check(password, nil)
@@ -203,19 +206,6 @@ package struct AdminAccounts: Sendable {
     }
 
     // MARK: Values
-
-    private func newFactors(
-        _ wanted: [AdminSecondFactor],
-        of account: Account
-    ) throws(AccountsError) -> [SecondFactor] {
-        do {
-            return try parts.secondFactors(wanted, of: account)
-        } catch .invalidPhoneNumber {
-            throw .secondFactor(.invalidPhoneNumberOfNewAccount)
-        } catch {
-            throw error
-        }
-    }
 
     static func required(_ localID: String?) throws(AccountsError) -> AccountID {
         guard let localID, !localID.isEmpty else { throw .missingLocalID }

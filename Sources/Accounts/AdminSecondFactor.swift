@@ -15,8 +15,8 @@ package struct AdminSecondFactor: Sendable {
     package var enrolledAt: Date?
     /// An app's shared secret; only used for imported accounts.
     package var sharedSecret: [UInt8]?
-    /// Whether the request describes an app.
-    package var isApp = false
+    /// Whether the request describes a factor that cannot be imported without a secret or at all: an app, or an email.
+    package var needsSecret = false
 
     package init() {}
 }
@@ -48,6 +48,20 @@ extension Parts {
             throw .secondFactor(.tooManyPhones)
         }
         return factors
+    }
+
+    /// The factors of an account that does not exist yet.
+    func newSecondFactors(
+        _ wanted: [AdminSecondFactor],
+        of account: Account
+    ) throws(AccountsError) -> [SecondFactor] {
+        do {
+            return try secondFactors(wanted, of: account)
+        } catch .invalidPhoneNumber {
+            throw .secondFactor(.invalidPhoneNumberOfNewAccount)
+        } catch {
+            throw error
+        }
     }
 
     private func enrollmentID(_ text: String?) throws(AccountsError) -> String {

@@ -59,6 +59,13 @@ package struct ImportAccounts: Sendable {
         package init() {}
     }
 
+    package struct Outcome: Sendable {
+        /// Why entries were not imported, by index.
+        package var problems: [Int: ImportProblem] = [:]
+        /// What imported entries had that is not imported, by index.
+        package var leftOut: [Int: [ImportOmission]] = [:]
+    }
+
     /// The number of accounts per statement.
     private static let batch = 500
     /// The number of passwords that are hashed at once; the hasher has its own workers and queue.
@@ -66,16 +73,20 @@ package struct ImportAccounts: Sendable {
 
     /// - Parameter replaces: an entry replaces an existing account with the same ID; otherwise the entry is
     ///   refused.
-    /// - Parameter dryRun: determines the result of each entry together with the others, and writes nothing.
-    /// - Returns: why entries were not imported, by index.
+    /// - Parameters:
+    ///   - dryRun: determines the result of each entry together with the others, and writes nothing.
+    ///   - keepsUnverifiedFactors: for what `identity dev` exported: a sign-up there can bring second factors without a
+    ///     verified email.
     package func callAsFunction(
         _ entries: [Entry],
         replaces: Bool = false,
         dryRun: Bool = false,
+        keepsUnverifiedFactors: Bool = false,
         _ project: Project,
         _ tenant: TenantID
-    ) async throws -> [Int: ImportProblem] {
+    ) async throws -> Outcome {
         var problems: [Int: ImportProblem] = [:]
+        var keptApps: Set<Int> = []
         if !dryRun { try await keepConfigurations(of: entries, project) }
         for start in stride(from: 0, to: entries.count, by: Self.batch) {
             let indices = start..<min(start + Self.batch, entries.count)
@@ -85,22 +96,28 @@ package struct ImportAccounts: Sendable {
             for index in indices {
                 do throws(ImportProblem) {
                     guard !known.contains(entries[index].localID ?? "") else { throw .accountExists }
-                    let account = try account(of: entries[index], project, tenant)
-                    landing.append((index, ImportedAccount(account: account, password: try hash(of: entries[index]))))
+                    let entry = entries[index]
+                    let account = try account(of: entry, keepsUnverifiedFactors, project, tenant)
+                    let password = try hash(of: entry)
+                    let imported = ImportedAccount(account: account, password: password, keptApp: entry.lackingApp)
+                    landing.append((index, imported))
                 } catch {
                     problems[index] = error
                 }
             }
             for (index, problem) in await hashPlain(&landing, of: entries, project) { problems[index] = problem }
             landing.removeAll { problems[$0.index] != nil }
-            let conflicts = try await parts.accounts.importAccounts(
+            let imported = try await parts.accounts.importAccounts(
                 landing.map(\.account),
                 replaces: replaces,
                 dryRun: dryRun,
                 in: Scope(project: project.id, tenant: tenant),
                 now: parts.now()
             )
-            for (position, conflict) in conflicts { problems[landing[position].index] = ImportProblem(conflict) }
+            for (position, conflict) in imported.conflicts {
+                problems[landing[position].index] = ImportProblem(conflict)
+            }
+            keptApps.formUnion(imported.keptApps.map { landing[$0].index })
             // IDs are unique in the whole project, so the account with the ID may be in another tenant.
             let refused = landing.map(\.index).filter { problems[$0] == .accountExists }
             if !refused.isEmpty {
@@ -111,7 +128,12 @@ package struct ImportAccounts: Sendable {
                 }
             }
         }
-        return problems
+        var outcome = Outcome(problems: problems)
+        for (index, entry) in entries.enumerated() where problems[index] == nil {
+            let leftOut = entry.leftOut(keptApp: keptApps.contains(index))
+            if !leftOut.isEmpty { outcome.leftOut[index] = leftOut }
+        }
+        return outcome
     }
 
     /// The algorithm of the hashes: the project's own, or an imported one.
@@ -215,6 +237,7 @@ package struct ImportAccounts: Sendable {
 
     private func account(
         of entry: Entry,
+        _ keepsUnverifiedFactors: Bool,
         _ project: Project,
         _ tenant: TenantID
     ) throws(ImportProblem) -> Account {
@@ -253,8 +276,12 @@ package struct ImportAccounts: Sendable {
         account.hasPassword = entry.password != nil
         account.passwordUpdatedAt = entry.passwordUpdatedAt
         account.linked = try linked(entry.linked)
-        account.secondFactors = try secondFactors(entry.secondFactors, of: account, project, tenant)
-        account.passkeys = try passkeys(entry.passkeys)
+        if !entry.secondFactors.isEmpty, !keepsUnverifiedFactors {
+            guard account.email != nil else { throw .secondFactorWithoutEmail }
+            guard account.emailVerified else { throw .secondFactorWithoutVerifiedEmail }
+        }
+        account.secondFactors = try secondFactors(entry.importableFactors, of: account, project, tenant)
+        account.passkeys = try passkeys(entry.importablePasskeys)
         return account
     }
 
@@ -309,14 +336,10 @@ package struct ImportAccounts: Sendable {
         _ tenant: TenantID
     ) throws(ImportProblem) -> [SecondFactor] {
         guard !wanted.isEmpty else { return [] }
-        guard account.email != nil else { throw .secondFactorWithoutEmail }
-        guard account.emailVerified else { throw .secondFactorWithoutVerifiedEmail }
         var wanted = wanted
         var apps: [SecondFactor] = []
         for index in wanted.indices where wanted[index].phoneNumber == nil {
-            guard let secret = wanted[index].sharedSecret, (10...128).contains(secret.count) else {
-                throw wanted[index].isApp ? .appNotSupported : .secondFactorNotSupported
-            }
+            guard let secret = wanted[index].sharedSecret else { throw .secondFactorNotSupported }
             let id = wanted[index].id ?? parts.random.uuid()
             wanted[index].id = id
             let place = Parts.secretPlace(account.id, id, Caller(project: project, tenant: tenant))
@@ -346,6 +369,32 @@ package struct ImportAccounts: Sendable {
         } catch {
             throw .secondFactorNotSupported
         }
+    }
+}
+
+extension ImportAccounts.Entry {
+    /// Firebase exports authenticator apps without their secrets.
+    fileprivate var importableFactors: [AdminSecondFactor] {
+        secondFactors.filter { factor in
+            !factor.needsSecret || factor.phoneNumber != nil
+                || factor.sharedSecret.map { (10...128).contains($0.count) } == true
+        }
+    }
+
+    /// The emulator exports passkeys without their keys.
+    fileprivate var importablePasskeys: [Passkey] { passkeys.filter { !$0.publicKey.isEmpty } }
+
+    /// The app that an account keeps when an entry without the app's secret replaces it; nil for none.
+    fileprivate var lackingApp: String? {
+        guard importableFactors.allSatisfy({ $0.phoneNumber != nil }) else { return nil }
+        return secondFactors.first { $0.needsSecret && $0.phoneNumber == nil && $0.sharedSecret == nil }?.id
+    }
+
+    fileprivate func leftOut(keptApp: Bool) -> [ImportOmission] {
+        var leftOut: [ImportOmission] = []
+        if importableFactors.count + (keptApp ? 1 : 0) < secondFactors.count { leftOut.append(.secondFactor) }
+        if importablePasskeys.count < passkeys.count { leftOut.append(.passkey) }
+        return leftOut
     }
 }
 

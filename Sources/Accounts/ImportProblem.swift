@@ -25,7 +25,6 @@ package enum ImportProblem: String, Error, Sendable, Hashable, CaseIterable {
     case secondFactorWithoutEmail = "Second factor account requires email to be presented."
     case secondFactorWithoutVerifiedEmail = "Second factor account requires email to be verified."
     case secondFactorNotSupported = "Second factor not supported."
-    case appNotSupported = "Importing TOTP MFA is not supported."
     case invalidSecondFactorNumber = "Phone number format is invalid."
     case enrollmentTwice = "Enrollment id already exists."
     case invalidEnrollment = "Enrollment id is invalid."
@@ -43,4 +42,10 @@ package enum ImportProblem: String, Error, Sendable, Hashable, CaseIterable {
             case .passkey: .passkeyTaken
             }
     }
+}
+
+/// What an imported account had that is not imported: it does not cost the account.
+package enum ImportOmission: String, Sendable, Hashable, CaseIterable {
+    case secondFactor = "mfaInfo: an authenticator app without its secret, or an email, is left out"
+    case passkey = "passkeyInfo: a passkey without its public key is left out"
 }

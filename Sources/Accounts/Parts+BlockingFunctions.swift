@@ -148,7 +148,12 @@ extension Parts {
         } catch {
             throw .malformed
         }
-        if let verified = answer.emailVerified { entrance.account.emailVerified = verified }
+        if let verified = answer.emailVerified {
+            let account = entrance.account
+            // A second factor requires a verified email (T-D12).
+            guard verified || !account.emailVerified || account.secondFactors.isEmpty else { throw .malformed }
+            entrance.account.emailVerified = verified
+        }
         if let disabled = answer.disabled { entrance.account.disabled = disabled }
     }
 

@@ -62,7 +62,10 @@ package struct SignInWithCustomToken: Sendable {
     /// - Returns: nil if the account changed in the meantime.
     private func signIn(to account: Account, _ session: PreparedSession, _ caller: Caller) async throws -> Result? {
         guard !account.isDisabled else { throw AccountsError.userDisabled }
-        let entrance = try await parts.enter(account, session, caller)
+        // The back end vouches for the user, unless the project wants the second factor as well.
+        let asks = caller.project.settings.customTokensNeedSecondFactor
+        let entrance =
+            asks ? try await parts.enter(account, session, caller) : try await parts.admit(account, session, caller)
         if let session = entrance.newSession {
             let isSignedIn = try await parts.accounts.signInByCustomToken(
                 to: account,

@@ -79,7 +79,7 @@ package struct SignInWithEmailLink: Sendable {
         let session = prepareSession(code, caller)
         let now = parts.now()
         do {
-            let challenges = found.emailVerified && parts.needsSecondFactor(found, caller)
+            let challenges = parts.needsSecondFactor(found.provedByLink, caller)
             let entrance =
                 challenges
                 ? Entrance(account: found, session: session)
@@ -104,8 +104,7 @@ package struct SignInWithEmailLink: Sendable {
                     )
                 }
                 changes.amend(entrance.amendment)
-                // A first verification removes second factors.
-                if changes.firstVerification == nil, parts.needsSecondFactor(account, caller) {
+                if parts.needsSecondFactor(account.provedByLink, caller) {
                     changes.session = .none
                     changes.lastSignInAt = nil
                 }
@@ -194,5 +193,15 @@ package struct SignInWithEmailLink: Sendable {
 
     private func prepareSession(_ code: OOBCode, _ caller: Caller) -> PreparedSession {
         parts.prepareSession(Evidence(code, at: parts.seconds), provider: .password, caller: caller)
+    }
+}
+
+extension Account {
+    /// The account as a sign-in with a link leaves it.
+    fileprivate var provedByLink: Account {
+        guard !emailVerified else { return self }
+        var account = self
+        account.dropUnproved(validSince: validSince)
+        return account
     }
 }

@@ -198,7 +198,7 @@ extension UpdateAccount.Request {
 extension Parts {
     /// Whether the account's user may replace its email without verifying the new one first.
     func requireChangeable(_ account: Account, _ caller: Caller) throws(AccountsError) {
-        // The first verification of an unverified email would remove the second factors (T-D12).
+        // A second factor requires a verified email (T-D12).
         guard !caller.project.settings.emailEnumerationProtection, account.secondFactors.isEmpty else {
             throw .verifyEmailBeforeChange
         }

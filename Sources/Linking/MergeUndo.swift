@@ -91,10 +91,9 @@ package struct MergeUndo: Sendable, Hashable {
             case .left: left.append(method)
             }
         }
-        // The merged account still has its second factors: a take-over has only removed the survivor's.
-        if !detached.contains(where: { $0.reason == .takeOver }),
-            Self.returnFactors(record.factors, from: &back, to: &restored)
-        {
+        // The merged account still has its second factors: a take-over by an earlier release has removed the survivor's.
+        let isTakenOver = detached.contains { $0.reason == .takeOver }
+        if Self.returnFactors(record.factors, from: &back, to: &restored, keepsLost: isTakenOver) {
             left.append(AccountMerge.secondFactors)
         }
         let after = MergeRecord.Fields(survivor).profile
@@ -108,10 +107,16 @@ package struct MergeUndo: Sendable, Hashable {
     private enum Fate { case returned, recovered, left }
 
     /// - Returns: whether some of the factors no longer exist.
-    private static func returnFactors(_ ids: [String], from back: inout Account, to restored: inout Account) -> Bool {
+    private static func returnFactors(
+        _ ids: [String],
+        from back: inout Account,
+        to restored: inout Account,
+        keepsLost: Bool
+    ) -> Bool {
         var isIncomplete = false
         for id in ids {
             let current = back.secondFactors.first { $0.id == id }
+            if current == nil, keepsLost { continue }
             guard let index = restored.secondFactors.firstIndex(where: { $0.id == id }) else { continue }
             guard let current, current.phoneNumber == restored.secondFactors[index].phoneNumber else {
                 restored.secondFactors.remove(at: index)

@@ -42,12 +42,14 @@ package struct EmailProof: Sendable, Hashable {
 extension Account {
     /// Applies the first verification by a user who did not sign in as the account: removes every earlier sign-in
     /// method and the address to which the account could be recovered.
+    ///
+    /// Second factors stay and are asked for (T-D12): they need a verified email wherever they are written, so only an
+    /// account of an earlier release, or a sign-up in `identity dev`, has any here.
     package mutating func dropUnproved(validSince: Int64) {
         linked = []
         hasPassword = false
         phoneNumber = nil
         emailLinkSignIn = false
-        secondFactors = []
         passkeys = []
         initialEmail = nil
         emailVerified = true

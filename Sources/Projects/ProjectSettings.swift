@@ -35,6 +35,8 @@ package struct ProjectSettings: Sendable, Hashable, Codable {
     package var methodChanges = MethodChangePolicy.secondFactor
     /// Prevents users from removing their last sign-in method.
     package var keepLastSignInMethod = true
+    /// Custom tokens are only a first factor; otherwise the back end that signs them vouches for the user.
+    package var customTokensNeedSecondFactor = false
     /// `strict` uses the stricter defaults of ``EmailTrustDefaults``.
     package var strictEmailTrust = false
     /// What to do when a new identity's email already has an account.
@@ -110,6 +112,7 @@ package struct ProjectSettings: Sendable, Hashable, Codable {
         sessionCookieSignInSeconds = try value(.sessionCookieSignInSeconds, \.sessionCookieSignInSeconds)
         methodChanges = try value(.methodChanges, \.methodChanges)
         keepLastSignInMethod = try value(.keepLastSignInMethod, \.keepLastSignInMethod)
+        customTokensNeedSecondFactor = try value(.customTokensNeedSecondFactor, \.customTokensNeedSecondFactor)
         strictEmailTrust = try value(.strictEmailTrust, \.strictEmailTrust)
         linking = try value(.linking, \.linking)
         signWithES256 = try value(.signWithES256, \.signWithES256)

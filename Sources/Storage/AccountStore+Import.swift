@@ -9,71 +9,223 @@ import Text
 package struct ImportedAccount: Sendable {
     package var account: Account
     package var password: StoredPassword?
+    /// An enrolled authenticator app whose secret the file lacks: an account that is replaced keeps it.
+    package var keptApp: String?
 
-    package init(account: Account, password: StoredPassword?) {
+    package init(account: Account, password: StoredPassword?, keptApp: String? = nil) {
         self.account = account
         self.password = password
+        self.keptApp = keptApp
     }
+}
+
+/// What at most one account can have, with the constraint that says so.
+private struct Claim: Sendable, Hashable {
+    var kind: ClaimConflict
+    /// Empty except for a subject.
+    var provider = ""
+    var text: String
+}
+
+extension Account {
+    /// In the order in which an import reports them.
+    fileprivate var claims: [Claim] {
+        var claims = [Claim(kind: .accountID, text: id.rawValue)]
+        if let email { claims.append(Claim(kind: .email, text: email.canonical)) }
+        if let phoneNumber { claims.append(Claim(kind: .phoneNumber, text: phoneNumber)) }
+        claims += passkeys.map { Claim(kind: .passkey, text: $0.id) }
+        claims += linked.map { Claim(kind: .subject, provider: $0.provider.rawValue, text: $0.subject) }
+        return claims
+    }
+}
+
+/// The result of an import.
+package struct ImportedAccounts: Sendable {
+    /// For each account that was not written, by index, a claim that another account holds.
+    package var conflicts: [Int: ClaimConflict] = [:]
+    /// The accounts that kept an authenticator app of the account they replaced, by index.
+    package var keptApps: Set<Int> = []
 }
 
 extension AccountStore {
     /// Imports accounts with everything they hold, each completely or not at all, independently of the others.
     ///
-    /// One statement writes all of them. If another account holds a claim of one, or another transaction has locked
-    /// some, each half is tried separately, down to single accounts. If two accounts have the same claim, the first
-    /// gets it.
+    /// One statement writes all of them. If other accounts hold claims of some, a second one names these claims, and a
+    /// third writes the rest. If another transaction has locked some, or changes claims at the same time, each half is
+    /// tried separately, down to single accounts. If two accounts have the same claim, the first gets it.
     ///
     /// - Parameters:
     ///   - replaces: deletes an existing account with the same ID first, with its sessions and codes; otherwise the new
     ///     one is refused.
     ///   - dryRun: rolls everything back.
-    /// - Returns: for each account that was not written, by index, the claims that other accounts hold.
     package func importAccounts(
         _ accounts: [ImportedAccount],
         replaces: Bool,
         dryRun: Bool = false,
         in scope: Scope,
         now: Date
-    ) async throws -> [Int: ClaimConflict] {
-        var conflicts: [Int: ClaimConflict] = [:]
+    ) async throws -> ImportedAccounts {
+        var result = ImportedAccounts()
         // A stack: the last element is next.
-        var waiting = accounts.isEmpty ? [] : [accounts.indices]
-        while let range = waiting.popLast() {
+        var waiting = replaces ? Self.runs(of: accounts).reversed() : [Array(accounts.indices)]
+        while let indices = waiting.popLast() {
+            guard !indices.isEmpty else { continue }
+            let batch = indices.map { accounts[$0] }
             do {
+                var kept: Set<String> = []
                 let conflict = try await claiming {
-                    try await write(Array(accounts[range]), replaces: replaces, dryRun: dryRun, scope, now: now)
+                    kept = try await write(batch, replaces: replaces, dryRun: dryRun, scope, now: now)
                 }
-                guard let conflict else { continue }
-                if range.count == 1 { conflicts[range.lowerBound] = conflict }
-            } catch let error as PostgresError where error.isRetryable && range.count > 1 {}
-            if range.count > 1 {
-                let middle = range.lowerBound + range.count / 2
-                waiting += [middle..<range.upperBound, range.lowerBound..<middle]
-            }
+                guard let conflict else {
+                    result.keptApps.formUnion(indices.filter { kept.contains(accounts[$0].account.id.rawValue) })
+                    continue
+                }
+                guard indices.count > 1 else {
+                    result.conflicts[indices[0]] = conflict
+                    continue
+                }
+                let found = try await conflicts(of: batch.map(\.account), replaces: replaces, scope)
+                if !found.isEmpty {
+                    for (position, conflict) in found { result.conflicts[indices[position]] = conflict }
+                    waiting.append(indices.filter { result.conflicts[$0] == nil })
+                    continue
+                }
+            } catch let error as PostgresError where error.isRetryable && indices.count > 1 {}
+            let middle = indices.count / 2
+            waiting += [Array(indices[middle...]), Array(indices[..<middle])]
         }
         if !dryRun { growth.add(accounts.count) }
-        return conflicts
+        return result
     }
 
+    /// Consecutive accounts without a repeated ID: of two that replace the same account, the last stays.
+    private static func runs(of accounts: [ImportedAccount]) -> [[Int]] {
+        var runs: [[Int]] = [[]]
+        var seen: Set<String> = []
+        for (index, imported) in accounts.enumerated() {
+            if !seen.insert(imported.account.id.rawValue).inserted {
+                runs.append([])
+                seen = [imported.account.id.rawValue]
+            }
+            runs[runs.count - 1].append(index)
+        }
+        return runs
+    }
+
+    /// The accounts that cannot be written, by index, because others hold their claims.
+    private func conflicts(
+        of accounts: [Account],
+        replaces: Bool,
+        _ scope: Scope
+    ) async throws -> [Int: ClaimConflict] {
+        let holders = try await holders(of: accounts.flatMap(\.claims), scope)
+        let ids = Set(accounts.map(\.id.rawValue))
+        // The accounts that are replaced, which frees their claims.
+        var leaving: Set<String> = []
+        if replaces {
+            leaving = Set(holders.values.filter { $0.isReplaceable && ids.contains($0.account) }.map(\.account))
+        }
+        var reasons: [Int: ClaimConflict] = [:]
+        while true {
+            var refused: [Int: ClaimConflict] = [:]
+            var taken: Set<Claim> = []
+            for (index, account) in accounts.enumerated() {
+                let claims = account.claims
+                let conflict = claims.first { claim in
+                    taken.contains(claim) || holders[claim].map { !leaving.contains($0.account) } == true
+                }
+                if let conflict { refused[index] = conflict.kind } else { taken.formUnion(claims) }
+            }
+            reasons.merge(refused) { first, _ in first }
+            // An account that is not replaced keeps its claims.
+            let staying = leaving.intersection(refused.keys.map { accounts[$0].id.rawValue })
+            guard !staying.isEmpty else { return reasons.filter { refused[$0.key] != nil } }
+            leaving.subtract(staying)
+        }
+    }
+
+    private struct Holder: Sendable {
+        var account: String
+        /// False for an account elsewhere in the project, or one that was merged.
+        var isReplaceable: Bool
+    }
+
+    /// Who holds claims, by one statement.
+    private func holders(of claims: [Claim], _ scope: Scope) async throws -> [Claim: Holder] {
+        func texts(_ kind: ClaimConflict) -> [String] { claims.filter { $0.kind == kind }.map(\.text) }
+        let subjects = claims.filter { $0.kind == .subject }
+        let providers = Array(Set(subjects.map(\.provider)))
+        let rows = try await database.query(
+            """
+            SELECT \(ClaimConflict.accountID.rawValue)::text, '', account, account,
+                tenant = \(scope.tenant.rawValue) AND merged_into IS NULL
+            FROM accounts
+            WHERE project = \(scope.project.rawValue) AND account = ANY(\(texts(.accountID))::text[])
+            UNION ALL
+            SELECT \(ClaimConflict.email.rawValue)::text, '', email_key, account, true FROM account_emails
+            WHERE project = \(scope.project.rawValue) AND tenant = \(scope.tenant.rawValue)
+                AND email_key = ANY(\(texts(.email))::text[])
+            UNION ALL
+            SELECT \(ClaimConflict.phoneNumber.rawValue)::text, '', phone_number, account, true FROM account_phones
+            WHERE project = \(scope.project.rawValue) AND tenant = \(scope.tenant.rawValue)
+                AND phone_number = ANY(\(texts(.phoneNumber))::text[])
+            UNION ALL
+            SELECT \(ClaimConflict.passkey.rawValue)::text, '', credential, account, true FROM account_passkeys
+            WHERE project = \(scope.project.rawValue) AND tenant = \(scope.tenant.rawValue)
+                AND credential = ANY(\(texts(.passkey))::text[])
+            UNION ALL
+            SELECT \(ClaimConflict.subject.rawValue)::text, provider, subject, account, true FROM credential_subjects
+            WHERE project = \(scope.project.rawValue) AND tenant = \(scope.tenant.rawValue)
+                AND provider = ANY(\(providers)::text[]) AND subject = ANY(\(subjects.map(\.text))::text[])
+            """
+        ) { row -> (claim: Claim?, holder: Holder) in
+            let kind = ClaimConflict(rawValue: try row.next())
+            let (provider, text): (String, String) = (try row.next(), try row.next())
+            let claim = kind.map { Claim(kind: $0, provider: provider, text: text) }
+            return (claim, Holder(account: try row.next(), isReplaceable: try row.next()))
+        }
+        let fixed = Set(rows.filter { !$0.holder.isReplaceable }.map(\.holder.account))
+        var holders: [Claim: Holder] = [:]
+        for (claim, holder) in rows {
+            guard let claim else { continue }
+            holders[claim] = Holder(account: holder.account, isReplaceable: !fixed.contains(holder.account))
+        }
+        return holders
+    }
+
+    /// - Returns: the accounts that kept an authenticator app.
     private func write(
         _ accounts: [ImportedAccount],
         replaces: Bool,
         dryRun: Bool,
         _ scope: Scope,
         now: Date
-    ) async throws {
+    ) async throws -> Set<String> {
         guard replaces || dryRun else {
             try await database.execute(try insertion(of: accounts, after: [:], scope, now: now))
-            return
+            return []
         }
         do {
-            try await database.transaction { transaction in
+            return try await database.transaction { transaction in
                 let ids = accounts.map(\.account.id.rawValue)
                 let replaced = replaces ? try await clear(ids, scope, now: now, transaction) : [:]
+                var accounts = accounts
+                var kept: Set<String> = []
+                for index in accounts.indices {
+                    let id = accounts[index].account.id.rawValue
+                    guard let app = replaced[id]?.apps.first(where: { $0.id == accounts[index].keptApp }) else {
+                        continue
+                    }
+                    accounts[index].account.secondFactors.append(app)
+                    kept.insert(id)
+                }
                 try await transaction.execute(try insertion(of: accounts, after: replaced, scope, now: now))
-                if dryRun { throw WrittenForTrial() }
+                if dryRun { throw WrittenForTrial(keptApps: kept) }
+                return kept
             }
-        } catch is WrittenForTrial {}
+        } catch let trial as WrittenForTrial {
+            return trial.keptApps
+        }
     }
 
     /// The state of an account that an import replaces.
@@ -82,10 +234,14 @@ extension AccountStore {
     private struct Replaced {
         var version: Int64
         var validSince: Int64
+        /// Its authenticator apps.
+        var apps: [SecondFactor]
     }
 
     /// Rolls a dry run back.
-    private struct WrittenForTrial: Error {}
+    private struct WrittenForTrial: Error {
+        var keptApps: Set<String>
+    }
 
     /// Deletes the accounts that exist, under their locks.
     ///
@@ -105,14 +261,18 @@ extension AccountStore {
             """
         let found = try await transaction.query(
             """
-            SELECT account, version, \(sql: validSince), email, phone_number FROM accounts a
+            SELECT account, version, \(sql: validSince), second_factors, email, phone_number FROM accounts a
             WHERE project = \(scope.project.rawValue) AND tenant = \(scope.tenant.rawValue)
                 AND account = ANY(\(accounts)::text[]) AND merged_into IS NULL
             ORDER BY account FOR UPDATE
             """
         ) { row -> (account: String, standing: Replaced, email: String?, phoneNumber: String?) in
             let account: String = try row.next()
-            let standing = Replaced(version: try row.next(), validSince: try row.next())
+            let standing = Replaced(
+                version: try row.next(),
+                validSince: try row.next(),
+                apps: try SecondFactorColumn.factors(in: row.next()).filter(\.isTOTP)
+            )
             return (account, standing, try row.next(), try row.next())
         }
         guard !found.isEmpty else { return [:] }

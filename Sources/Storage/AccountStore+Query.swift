@@ -216,3 +216,19 @@ extension AccountStore {
         return "\(sql: place) account \(sql: direction)"
     }
 }
+
+extension AccountStore {
+    /// Counts the accounts with second factors but without a verified email, by project, for `identity check`.
+    ///
+    /// Reads every account.
+    package func countUnverifiedFactors() async throws -> [ProjectID: Int64] {
+        let rows = try await database.query(
+            """
+            SELECT project, count(*) FROM accounts
+            WHERE second_factors IS NOT NULL AND (email IS NULL OR NOT email_verified) AND merged_into IS NULL
+            GROUP BY project
+            """
+        ) { row in (project: ProjectID(rawValue: try row.next()), count: try row.next(Int64.self)) }
+        return Dictionary(rows.compactMap { row in row.project.map { ($0, row.count) } }) { first, _ in first }
+    }
+}

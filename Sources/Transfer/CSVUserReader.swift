@@ -2,7 +2,10 @@ import Foundation
 import IdentityService
 import StrictJSON
 
-/// Reads the CSV of `firebase auth:export`: 28 columns without a header, with a trailing comma.
+/// Reads the CSV of `firebase auth:export`: 52 columns without a header, with a trailing comma; before firebase-tools
+/// 15.19, 28 columns.
+///
+/// A header, which others add, is skipped if its columns are Firebase's.
 struct CSVUserReader: UserFileReader {
     private var bytes: ByteReader
     private var number: Int
@@ -11,11 +14,19 @@ struct CSVUserReader: UserFileReader {
     /// The columns before those of providers.
     private static let names = ["localId", "email", "emailVerified", "passwordHash", "salt", "displayName", "photoUrl"]
     /// The first of a provider's four columns: ID, email, name, photo.
-    static let providers = [(7, "google.com"), (11, "facebook.com"), (15, "twitter.com"), (19, "github.com")]
+    ///
+    /// Those that `firebase auth:import` accepts in JSON too.
+    static let providers = [
+        (7, "google.com"), (11, "facebook.com"), (15, "twitter.com"), (19, "github.com"), (28, "apple.com"),
+        (32, "microsoft.com"), (36, "gc.apple.com"), (40, "playgames.google.com"), (44, "linkedin.com"),
+        (48, "yahoo.com"),
+    ]
     private static let laterNames = [
         (23, "createdAt"), (24, "lastLoginAt"), (25, "phoneNumber"), (26, "disabled"), (27, "customAttributes"),
     ]
-    static let columns = 28
+    /// The columns of earlier releases; further providers have four each.
+    private static let oldColumns = 28
+    static let columns = 52
 
     init(_ bytes: ByteReader, after rows: Int) {
         self.bytes = bytes
@@ -26,24 +37,49 @@ struct CSVUserReader: UserFileReader {
         while true {
             guard let line = try line() else { return nil }
             // Empty lines are skipped.
-            if case .success(let fields) = line, fields == [""] { continue }
+            if case .success(let fields) = line {
+                if fields == [""] { continue }
+                if number == 0, try isHeader(fields) { continue }
+            }
             number += 1
             return UserRow(number: number, end: bytes.offset, user: line.flatMap { Self.user($0) })
         }
     }
 
+    /// Whether the row can be Firebase's: the trailing comma may be missing, and empty columns after it.
+    ///
+    /// An unquoted comma in an old row must not move its last columns to those of further providers.
+    private static func isComplete(_ fields: [String]) -> Bool {
+        guard fields.count > oldColumns else { return fields.count >= names.count }
+        let rest = (fields.count - oldColumns) % 4
+        return fields.count <= columns + 1 && (rest == 0 || rest == 1 && fields.last == "")
+    }
+
+    /// - Throws: ``UserFileError`` if the header has other columns.
+    private func isHeader(_ fields: [String]) throws(UserFileError) -> Bool {
+        let fields = fields.map { $0.lowercased().filter(\.isLetter) }
+        guard ["localid", "uid"].contains(fields[0]), fields.contains("email") else { return false }
+        for (index, name) in Self.names.enumerated().dropFirst() where !name.isEmpty {
+            let found = index < fields.count ? fields[index] : ""
+            guard found.hasSuffix(name.lowercased()) else {
+                throw bytes.error("has a header whose column \(index + 1) is not Firebase's \(name)")
+            }
+        }
+        return true
+    }
+
     private static func user(_ fields: [String]) -> Result<WireObject, UserRow.RowError> {
-        // The trailing comma and empty trailing columns may be missing.
-        guard (names.count...columns + 1).contains(fields.count), fields.count <= columns || fields[columns].isEmpty
-        else {
-            return .failure(UserRow.RowError(reason: "has \(fields.count) columns instead of \(columns)"))
+        guard isComplete(fields) else {
+            let reason = "has \(fields.count) columns instead of \(columns), or \(oldColumns)"
+            return .failure(UserRow.RowError(reason: reason))
         }
         let fields = fields + Array(repeating: "", count: max(0, columns - fields.count))
         var user = JSONObject()
         for (index, name) in Array(names.enumerated()) + laterNames where !fields[index].isEmpty {
             switch name {
             case "emailVerified", "disabled":
-                guard let flag = Bool(fields[index]) else {
+                // Spreadsheets write TRUE.
+                guard let flag = Bool(fields[index].lowercased()) else {
                     return .failure(UserRow.RowError(reason: "\(name) is neither true nor false"))
                 }
                 user[name] = .bool(flag)

@@ -23,7 +23,7 @@ package struct ExportUsers: Sendable {
     package static let hashingEnding = ".hash-config.json"
     private static let page = 1000
 
-    /// - Parameter isPortable: omits what `firebase auth:import` refuses; the CSV never contains it.
+    /// - Parameter isPortable: omits what `firebase auth:import` refuses; the CSV never contains it, nor second factors.
     package init(
         _ admin: AdminAccounts,
         of project: Project,
@@ -41,15 +41,16 @@ package struct ExportUsers: Sendable {
     /// - Parameters:
     ///   - folder: created, or must be empty.
     ///   - written: called after each thousand accounts, with their number so far.
-    /// - Returns: the files of users with their numbers of accounts, by name.
+    /// - Returns: the files of users with their numbers of accounts, by name; and how many accounts have sign-in methods
+    ///   or second factors that were left out.
     /// - Throws: ``UserFileError``; then the folder is empty.
     package func callAsFunction(
         to folder: String,
         written: (Int) -> Void
-    ) async throws -> [(file: String, accounts: Int)] {
+    ) async throws -> (files: [(file: String, accounts: Int)], reduced: Int) {
         var files = try ExportFolder(folder, format, signerKey: project.signerKey)
         do {
-            var count = 0
+            var (count, reduced) = (0, 0)
             var page = try await list(after: nil)
             while let last = page.last?.account.id {
                 let isLast = page.count < Self.page
@@ -57,10 +58,11 @@ package struct ExportUsers: Sendable {
                 async let following = isLast ? [] : list(after: last)
                 for listed in page { try files.write(try row(of: listed), listed.password?.hash.origin) }
                 count += page.count
+                if isPortable || format == .csv { reduced += page.count { $0.account.isReduced(in: format) } }
                 written(count)
                 page = try await following
             }
-            return try files.finish()
+            return (try files.finish(), reduced)
         } catch {
             files.abandon()
             throw error

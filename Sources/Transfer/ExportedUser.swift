@@ -9,7 +9,7 @@ import Text
 extension JSONWriter {
     /// A user in the format of `firebase auth:export`.
     ///
-    /// - Parameter isPortable: only with providers that `firebase auth:import` accepts.
+    /// - Parameter isPortable: only with the providers and second factors that `firebase auth:import` accepts.
     mutating func exported(_ account: Account, _ password: PasswordHash?, isPortable: Bool) {
         member("localId", account.id.rawValue)
         member("email", account.email?.original)
@@ -28,7 +28,7 @@ extension JSONWriter {
         array("providerUserInfo") { json in
             for credential in account.linked {
                 let provider = credential.provider.rawValue
-                guard !isPortable || CSVUserReader.providers.contains(where: { $0.1 == provider }) else { continue }
+                guard !isPortable || credential.isPortable else { continue }
                 json.object { json in
                     json.member("providerId", provider)
                     json.member("rawId", credential.subject)
@@ -39,6 +39,7 @@ extension JSONWriter {
                 }
             }
         }
+        if isPortable { exported(account.portableFactors, secrets: [:]) }
     }
 
     /// The members that Firebase's file does not have.
@@ -73,6 +74,24 @@ extension JSONWriter {
                 }
             }
         }
+    }
+}
+
+extension LinkedCredential {
+    /// Whether `firebase auth:import` accepts the provider.
+    fileprivate var isPortable: Bool { CSVUserReader.providers.contains { $0.1 == provider.rawValue } }
+}
+
+extension Account {
+    /// The second factors that `firebase auth:import` accepts: phones of an account with a verified email.
+    fileprivate var portableFactors: [SecondFactor] {
+        email != nil && emailVerified ? secondFactors.filter { !$0.isTOTP } : []
+    }
+
+    /// Whether the account has sign-in methods or second factors that Firebase's file cannot have.
+    func isReduced(in format: UserFileFormat) -> Bool {
+        let factors = format == .csv ? [] : portableFactors
+        return !passkeys.isEmpty || factors.count < secondFactors.count || !linked.allSatisfy(\.isPortable)
     }
 }
 

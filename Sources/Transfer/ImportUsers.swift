@@ -42,6 +42,13 @@ package struct ImportUsers: Sendable {
         package var reason: String
     }
 
+    /// What an imported account had that was left out.
+    package struct Warning: Sendable, Hashable {
+        package var row: Int
+        package var localID: String?
+        package var text: String
+    }
+
     private static let batch = 1000
 
     package init(_ importAccounts: ImportAccounts, into project: Project, _ tenant: TenantID, _ options: Options) {
@@ -54,12 +61,14 @@ package struct ImportUsers: Sendable {
     /// - Parameters:
     ///   - counts: the results of an earlier run for the rows before the reader's first.
     ///   - refused: called for each refused row, in order.
+    ///   - warned: called for each part of an imported row that was left out, in order.
     ///   - landed: called after each thousand rows, with the position in the file after them.
     /// - Throws: ``UserFileError``; the rows before its position were imported.
     package func callAsFunction(
         _ reader: any UserFileReader,
         after counts: Counts = Counts(),
         refused: (Refusal) throws -> Void,
+        warned: (Warning) throws -> Void,
         landed: (Counts, _ end: UInt64) throws -> Void
     ) async throws -> Counts {
         var counts = counts
@@ -70,8 +79,9 @@ package struct ImportUsers: Sendable {
         while true {
             let batch = rows.next(Self.batch)
             if !batch.isEmpty {
-                let refusals = try await land(batch, origin, &counts)
+                let (refusals, warnings) = try await land(batch, origin, &counts)
                 for refusal in refusals { try refused(refusal) }
+                for warning in warnings { try warned(warning) }
                 try landed(counts, batch[batch.count - 1].end)
             }
             if let error = rows.error { throw error }
@@ -83,7 +93,7 @@ package struct ImportUsers: Sendable {
         _ rows: [UserRow],
         _ origin: PasswordHash.Origin?,
         _ counts: inout Counts
-    ) async throws -> [Refusal] {
+    ) async throws -> ([Refusal], [Warning]) {
         var refusals: [Refusal] = []
         var entries: [(row: Int, entry: ImportAccounts.Entry)] = []
         for row in rows {
@@ -96,7 +106,7 @@ package struct ImportUsers: Sendable {
                 refusals.append(Refusal(row: row.number, localID: id, reason: error.reason))
             }
         }
-        let problems = try await importAccounts(
+        let outcome = try await importAccounts(
             entries.map(\.entry),
             replaces: options.replaces,
             dryRun: options.dryRun,
@@ -104,7 +114,7 @@ package struct ImportUsers: Sendable {
             tenant
         )
         var known = 0
-        for (index, problem) in problems {
+        for (index, problem) in outcome.problems {
             guard problem != .accountExists else {
                 known += 1
                 continue
@@ -115,8 +125,12 @@ package struct ImportUsers: Sendable {
         counts.rows += rows.count
         counts.known += known
         counts.refused += refusals.count
-        counts.imported += entries.count - problems.count
-        return refusals.sorted { $0.row < $1.row }
+        counts.imported += entries.count - outcome.problems.count
+        let warnings = outcome.leftOut.flatMap { index, all in
+            let (row, entry) = entries[index]
+            return all.map { Warning(row: row, localID: entry.localID, text: $0.rawValue) }
+        }
+        return (refusals.sorted { $0.row < $1.row }, warnings.sorted { ($0.row, $0.text) < ($1.row, $1.text) })
     }
 
     private func entry(of user: WireObject, _ origin: PasswordHash.Origin?) throws -> ImportAccounts.Entry {

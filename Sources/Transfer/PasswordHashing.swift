@@ -18,6 +18,8 @@ package struct PasswordHashing: Sendable, Hashable, CustomStringConvertible, Cus
     /// - Parameter file: the file's name for errors.
     /// - Throws: ``UserFileError``.
     package init(_ text: String, file: String) throws(UserFileError) {
+        // Editors begin a file with a byte order mark.
+        let text = text.unicodeScalars.first == "\u{feff}" ? String(text.unicodeScalars.dropFirst()) : text
         do {
             guard let members = try Self.members(of: text), let (algorithm, key) = try PasswordAlgorithm.read(members)
             else { throw UserFileError(file: file, reason: "does not contain hashAlgorithm") }

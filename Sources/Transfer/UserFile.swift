@@ -72,6 +72,16 @@ struct ByteReader {
         } catch {
             throw UserFileError(file: file, reason: "cannot be read: \(error.localizedDescription)")
         }
+        if start == 0 { try skipByteOrderMark() }
+    }
+
+    /// Spreadsheets begin a file with one.
+    private mutating func skipByteOrderMark() throws(UserFileError) {
+        guard try peek() != nil else { return }
+        if block.starts(with: [0xef, 0xbb, 0xbf]) { position = 3 }
+        guard !block.starts(with: [0xff, 0xfe]), !block.starts(with: [0xfe, 0xff]) else {
+            throw error("is UTF-16: save it as UTF-8")
+        }
     }
 
     /// The position of the next byte.

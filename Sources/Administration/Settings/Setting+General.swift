@@ -45,6 +45,7 @@ extension Setting {
         ),
         choice("identity.methodChanges", \.methodChanges),
         flag("identity.keepLastSignInMethod", \.keepLastSignInMethod),
+        flag("identity.customTokensNeedSecondFactor", \.customTokensNeedSecondFactor),
         choice("identity.emailTrust", \.strictEmailTrust, off: "default", on: "strict"),
         choice("identity.linking", \.linking),
         choice(tokenIssuer, \.tokenIssuer),

@@ -13,8 +13,10 @@ extension EmulatorFolder {
         package var accounts = 0
         /// Accounts whose ids are taken; they are left unchanged.
         package var knownAccounts = 0
-        /// A line for each thing left out: file, row and reason.
+        /// A line for each account or file that was not imported: file, row and reason.
         package var refused: [String] = []
+        /// A line for each imported account of which something was left out.
+        package var incomplete: [String] = []
     }
 
     /// Imports the folder: everything is read before anything is written, then each account is written completely or
@@ -51,15 +53,23 @@ extension EmulatorFolder {
                 imported.refused.append(row.refusal(error.reason))
             }
         }
-        let problems = try await accounts.importAccounts(entries.map(\.entry), project, .none)
-        for (index, problem) in problems.sorted(by: { $0.key < $1.key }) {
+        let outcome = try await accounts.importAccounts(
+            entries.map(\.entry),
+            keepsUnverifiedFactors: true,
+            project,
+            .none
+        )
+        for (index, problem) in outcome.problems.sorted(by: { $0.key < $1.key }) {
             if problem == .accountExists {
                 imported.knownAccounts += 1
             } else {
                 imported.refused.append(entries[index].row.refusal(problem.rawValue))
             }
         }
-        imported.accounts = entries.count - problems.count
+        for (index, omissions) in outcome.leftOut.sorted(by: { $0.key < $1.key }) {
+            imported.incomplete += omissions.map { entries[index].row.refusal($0.rawValue) }
+        }
+        imported.accounts = entries.count - outcome.problems.count
         return imported
     }
 

@@ -87,9 +87,11 @@ package struct EmulatorFolder: Sendable, Hashable {
     private func exists(_ file: String) -> Bool { FileManager.default.fileExists(atPath: "\(path)/\(file)") }
 
     func object(in file: String) throws(EmulatorFolderError) -> WireObject {
-        guard let data = FileManager.default.contents(atPath: "\(path)/\(file)") else {
+        guard var data = FileManager.default.contents(atPath: "\(path)/\(file)") else {
             throw error(file, "cannot be read")
         }
+        // Editors begin a file with a byte order mark.
+        if data.starts(with: [0xef, 0xbb, 0xbf]) { data = Data(data.dropFirst(3)) }
         do {
             guard let object = try JSONValue(parsing: data).object else { throw error(file, "contains no JSON object") }
             return WireObject(object.members)

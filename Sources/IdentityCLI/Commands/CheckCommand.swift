@@ -45,6 +45,20 @@ struct CheckCommand: AsyncParsableCommand {
             }
             rows += try await auditLog(stores, isDevelopment: check.isDevelopment)
             rows += await statistics(stores)
+            let unverified = try await stores.accounts.countUnverifiedFactors()
+            for project in projects {
+                guard let count = unverified[project.id], !check.isDevelopment else { continue }
+                let text =
+                    "\(count) accounts have second factors without a verified email, as earlier releases allowed: each sign-in "
+                    + "asks for them; verify the emails or remove the factors, because no import accepts such an account"
+                rows.append(
+                    [
+                        project.id.rawValue, ConfigurationFinding.Level.warning.rawValue, "second-factor-unverified",
+                        "",
+                        text,
+                    ]
+                )
+            }
             let missing = try await stores.sealed.usage().filter { !stores.keyRing.ids.contains($0.key) }
             rows += missing.sorted { $0.key < $1.key }.map { id, count in
                 let text = "encryption.keys lacks \(id), but \(count) values are encrypted with it: add it again."

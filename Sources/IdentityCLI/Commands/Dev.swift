@@ -235,6 +235,7 @@ private struct EmulatorExchange: Sendable {
             return
         }
         for line in imported.refused { Progress.say("not imported: \(line)") }
+        for line in imported.incomplete { Progress.say("imported without a part: \(line)") }
         let known = imported.knownAccounts
         Progress.say(
             "imported \(imported.accounts) account\(imported.accounts == 1 ? "" : "s") from \(source.path)"

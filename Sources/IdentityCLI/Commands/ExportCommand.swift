@@ -20,9 +20,9 @@ struct ExportCommand: AsyncParsableCommand {
     @OptionGroup var database: DatabaseOptions
     @Option(help: "The project.") var project: String
     @OptionGroup var tenant: TenantOption
-    @Option(help: "json or csv; csv contains only Firebase's own four providers.")
+    @Option(help: "json or csv; csv contains only the providers of Firebase's CSV, and no second factors.")
     var format = UserFileFormat.json
-    @Flag(help: "Omit what `firebase auth:import` refuses, such as other providers and second factors.")
+    @Flag(help: "Omit what `firebase auth:import` refuses: other providers, authenticator apps, passkeys.")
     var portable = false
     @Argument(help: "A folder that is empty or does not exist.") var folder: String
 
@@ -37,10 +37,14 @@ struct ExportCommand: AsyncParsableCommand {
                     as: format,
                     isPortable: portable
                 )
-                let files = try await export(to: folder) { count in
+                let (files, reduced) = try await export(to: folder) { count in
                     if count % 100_000 == 0, count > 0 {
                         FileHandle.standardError.say(Data("identity: \(count) accounts …\n".utf8))
                     }
+                }
+                if reduced > 0 {
+                    let text = "identity: left out of \(reduced) accounts: providers, second factors or passkeys\n"
+                    FileHandle.standardError.say(Data(text.utf8))
                 }
                 for file in files { print("\(file.accounts) accounts in \(file.file)") }
             }

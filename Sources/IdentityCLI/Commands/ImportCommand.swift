@@ -20,7 +20,8 @@ struct ImportCommand: AsyncParsableCommand {
                 identity import firebase FILE --project ID [--tenant ID] [--hash-config FILE] [--dry-run] [--overwrite]
                 """,
             discussion: """
-                Accounts keep their IDs, passwords, providers and times. Refused rows are printed with their reasons. An \
+                Accounts keep their IDs, passwords, providers and times. Refused rows are printed with their reasons, and what \
+                the file lacks, such as the secret of an authenticator app, is left out with a warning. An \
                 account whose ID already exists is not changed, so you can repeat an import. FILE.progress stores the \
                 position until the import is complete: the same command continues from there.
                 """
@@ -38,7 +39,7 @@ struct ImportCommand: AsyncParsableCommand {
         @Option(help: "json or csv; default: by the file's name.") var format: UserFileFormat?
         @Flag(help: "Print what would happen, and write nothing.") var dryRun = false
         @Flag(help: "Replace existing accounts that have the same IDs.") var overwrite = false
-        @Flag(help: "Print refused rows as lines of JSON.") var json = false
+        @Flag(help: "Print refused rows and warnings as lines of JSON.") var json = false
         @Argument(help: "The file of accounts.") var file: String
 
         func run() async throws {
@@ -79,9 +80,21 @@ struct ImportCommand: AsyncParsableCommand {
             let reader = try format.reader(of: file, from: state.end, after: state.counts.rows)
             let began = ContinuousClock.now
             let counts: ImportUsers.Counts
+            var incomplete = 0
             do {
                 counts = try await users(reader, after: state.counts) { refusal in
-                    Self.say(json ? Self.json(refusal) : Self.line(refusal))
+                    Self.say(
+                        json
+                            ? Self.json(Line(row: refusal.row, localId: refusal.localID, reason: refusal.reason))
+                            : Self.line(refusal.row, refusal.localID, refusal.reason)
+                    )
+                } warned: { warning in
+                    incomplete += 1
+                    Self.say(
+                        json
+                            ? Self.json(Line(row: warning.row, localId: warning.localID, warning: warning.text))
+                            : Self.line(warning.row, warning.localID, "imported, but \(warning.text)")
+                    )
                 } landed: { counts, end in
                     state.counts = counts
                     state.end = end
@@ -95,7 +108,8 @@ struct ImportCommand: AsyncParsableCommand {
             }
             kept.remove()
             let seconds = (ContinuousClock.now - began).formatted(.units(allowed: [.minutes, .seconds]))
-            Self.note("\(Self.summary(counts, dryRun)), in \(seconds)")
+            let warnings = incomplete == 0 ? "" : ", \(incomplete) warning\(incomplete == 1 ? "" : "s")"
+            Self.note("\(Self.summary(counts, dryRun))\(warnings), in \(seconds)")
             guard counts.refused == 0 else {
                 throw CommandFailure.failed("\(counts.refused) of \(counts.rows) rows were refused")
             }
@@ -124,21 +138,22 @@ struct ImportCommand: AsyncParsableCommand {
         }
 
         /// IDs and reasons come from the file: they must not forge a line or move the cursor.
-        private static func line(_ refusal: ImportUsers.Refusal) -> String {
-            let id = refusal.localID.map { " (\(String($0.prefix(128)).debugDescription))" } ?? ""
-            let reason = String(refusal.reason.prefix(512)).debugDescription.dropFirst().dropLast()
-            return "row \(refusal.row)\(id): \(reason)"
+        private static func line(_ row: Int, _ localID: String?, _ text: String) -> String {
+            let id = localID.map { " (\(String($0.prefix(128)).debugDescription))" } ?? ""
+            let text = String(text.prefix(512)).debugDescription.dropFirst().dropLast()
+            return "row \(row)\(id): \(text)"
         }
 
-        private static func json(_ refusal: ImportUsers.Refusal) -> String {
-            struct Line: Encodable {
-                var row: Int
-                var localId: String?
-                var reason: String
-            }
+        private struct Line: Encodable {
+            var row: Int
+            var localId: String?
+            var reason: String?
+            var warning: String?
+        }
+
+        private static func json(_ line: Line) -> String {
             let encoder = JSONEncoder()
             encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-            let line = Line(row: refusal.row, localId: refusal.localID, reason: refusal.reason)
             return (try? encoder.encode(line)).map { String(decoding: $0, as: UTF8.self) } ?? "{}"
         }
     }

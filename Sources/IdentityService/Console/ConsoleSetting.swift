@@ -30,6 +30,7 @@ struct ConsoleSetting: Sendable {
         ("identity.emailTrust", "Providers whose emails count as verified"),
         ("identity.methodChanges", "Accounts that need a recent sign-in to link or unlink sign-in methods"),
         ("identity.keepLastSignInMethod", "Users cannot remove their last sign-in method"),
+        ("identity.customTokensNeedSecondFactor", "Custom tokens need a second factor as well"),
         ("identity.rotateRefreshTokens", "Rotate refresh tokens"),
         ("identity.sessionIdleDays", "Days until an unused session ends (0: never)"),
         ("identity.recentSignInSeconds", "Seconds for which a sign-in counts as recent (0: always)"),

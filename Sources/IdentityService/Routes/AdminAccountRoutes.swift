@@ -94,8 +94,8 @@ struct AdminAccountRoutes {
         changes.disabled = try body.bool("disableUser")
         changes.customAttributes = try body.string("customAttributes")
         changes.validSince = try body.seconds("validSince")
-        changes.createdAt = try body.time("createdAt")
-        changes.lastSignInAt = try body.time("lastLoginAt")
+        changes.createdAt = try body.accountTime("createdAt")
+        changes.lastSignInAt = try body.accountTime("lastLoginAt")
         changes.deleteProviders = try body.strings("deleteProvider")
         changes.deletePasskeys = try PasskeyRoutes.deletions(body)
         changes.unblockProviders = try body.strings("unblockProvider")
@@ -221,7 +221,7 @@ struct AdminAccountRoutes {
         return .json { $0.providerToken(token) }
     }
 
-    private static func secondFactors(_ entries: [WireObject]) throws -> [AdminSecondFactor] {
+    static func secondFactors(_ entries: [WireObject]) throws -> [AdminSecondFactor] {
         try entries.map { entry in
             var factor = AdminSecondFactor()
             factor.id = try entry.text("mfaEnrollmentId")

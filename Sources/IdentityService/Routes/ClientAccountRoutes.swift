@@ -81,6 +81,12 @@ struct ClientAccountRoutes {
         request.password = try body.string("password").map { Secret($0) }
         request.displayName = try body.string("displayName")
         request.idToken = try body.text("idToken")
+        request.secondFactors = try AdminAccountRoutes.secondFactors(body.objects("mfaInfo")).map { factor in
+            var factor = factor
+            // As in the emulator, a client does not choose it.
+            factor.id = nil
+            return factor
+        }
         let caller = call.caller.presenting(try body.captchaResponse())
         let result = try await accounts.signUp(request, caller)
         return .json { json in

@@ -46,16 +46,23 @@ struct UploadAccountsRoute {
             let twice = Self.firstRepeated(entries.lazy.map { $0.localID ?? "" })
             if let twice { throw WireError("DUPLICATE_LOCAL_ID", twice) }
         }
-        let problems = try await accounts.importAccounts(entries, replaces: replaces, call.project, call.tenant)
+        let outcome = try await accounts.importAccounts(entries, replaces: replaces, call.project, call.tenant)
         return .json { json in
             json.kind("UploadAccountResponse")
-            guard !problems.isEmpty else { return }
-            json.array("error") { json in
-                for (index, problem) in problems.sorted(by: { $0.key < $1.key }) {
-                    json.object { json in
-                        json.member("index", number: Int64(index))
-                        json.member("message", problem.rawValue)
-                    }
+            Self.write("error", outcome.problems.map { ($0.key, $0.value.rawValue) }, &json)
+            // Not part of Firebase: its SDKs count every entry of `error` as a failure.
+            let leftOut = outcome.leftOut.flatMap { index, all in all.map { (index, $0.rawValue) } }
+            Self.write("warnings", leftOut, &json)
+        }
+    }
+
+    private static func write(_ name: String, _ messages: [(index: Int, message: String)], _ json: inout JSONWriter) {
+        guard !messages.isEmpty else { return }
+        json.array(name) { json in
+            for (index, message) in messages.sorted(by: <) {
+                json.object { json in
+                    json.member("index", number: Int64(index))
+                    json.member("message", message)
                 }
             }
         }

@@ -13,9 +13,9 @@ extension ImportAccounts.Entry {
         localID = try user.string("localId")
         tenantID = try user.string("tenantId")
         email = try user.string("email").flatMap { $0.isEmpty ? nil : $0 }
-        emailVerified = try user.bool("emailVerified") ?? false
+        emailVerified = try user.bool("emailVerified", readsText: true) ?? false
         initialEmail = try user.string("initialEmail")
-        emailLinkSignIn = try user.bool("emailLinkSignin") ?? false
+        emailLinkSignIn = try user.bool("emailLinkSignin", readsText: true) ?? false
         displayName = try user.string("displayName")
         photoURL = try user.string("photoUrl")
         screenName = try user.string("screenName")
@@ -23,14 +23,14 @@ extension ImportAccounts.Entry {
         timeZone = try user.string("timeZone")
         dateOfBirth = try user.string("dateOfBirth")
         phoneNumber = try user.string("phoneNumber").flatMap { $0.isEmpty ? nil : $0 }
-        disabled = try user.bool("disabled")
-        customAuth = try user.bool("customAuth") ?? false
+        disabled = try user.bool("disabled", readsText: true)
+        customAuth = try user.bool("customAuth", readsText: true) ?? false
         customAttributes = try user.string("customAttributes")
         validSince = try user.seconds("validSince")
-        createdAt = try user.time("createdAt")
-        lastSignInAt = try user.time("lastLoginAt")
+        createdAt = try user.accountTime("createdAt")
+        lastSignInAt = try user.accountTime("lastLoginAt")
         lastRefreshAt = try user.timestamp("lastRefreshAt")
-        passwordUpdatedAt = try user.time("passwordUpdatedAt")
+        passwordUpdatedAt = try user.accountTime("passwordUpdatedAt")
         for provider in try user.objects("providerUserInfo") {
             let id = ProviderID(try provider.string("providerId") ?? "")
             // These two follow from the account's own members.
@@ -53,7 +53,8 @@ extension ImportAccounts.Entry {
             factor.displayName = try enrollment.string("displayName")
             factor.phoneNumber = try enrollment.string("phoneInfo")
             factor.enrolledAt = try enrollment.timestamp("enrolledAt")
-            factor.isApp = try enrollment.has("totpInfo")
+            let (app, email) = (try enrollment.has("totpInfo"), try enrollment.has("emailInfo"))
+            factor.needsSecret = app || email
             secondFactors.append(factor)
         }
         for entry in try user.objects("passkeyInfo") { passkeys.append(try Passkey(entry)) }

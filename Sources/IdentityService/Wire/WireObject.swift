@@ -38,10 +38,15 @@ package struct WireObject: Sendable {
         try string(name).flatMap { $0.isEmpty ? nil : $0 }
     }
 
-    package func bool(_ name: String) throws(WireError) -> Bool? {
+    /// - Parameter readsText: also `"true"` and `"false"`, as `firebase auth:import` sends what a CSV contains.
+    package func bool(_ name: String, readsText: Bool = false) throws(WireError) -> Bool? {
         guard let value = try value(name) else { return nil }
-        guard case .bool(let flag) = value else { throw mismatch(name, "TYPE_BOOL", value) }
-        return flag
+        switch value {
+        case .bool(let flag): return flag
+        case .string("true") where readsText: return true
+        case .string("false") where readsText: return false
+        default: throw mismatch(name, "TYPE_BOOL", value)
+        }
     }
 
     /// A JSON number or a string of digits.
@@ -81,6 +86,18 @@ package struct WireObject: Sendable {
             throw mismatch(name, "TYPE_INT64", .number("\(milliseconds)"))
         }
         return Date(milliseconds: milliseconds)
+    }
+
+    /// The time of an account in milliseconds since 1970, or in seconds, which many files have.
+    ///
+    /// No account is from before March 1973, so a number below 10^11 is in seconds, and one below 10^8 is neither. Zero
+    /// counts as absent.
+    package func accountTime(_ name: String) throws(WireError) -> Date? {
+        guard let number = try int64(name), number != 0 else { return nil }
+        guard (100_000_000..<253_402_300_800_000).contains(number) else {
+            throw mismatch(name, "TYPE_INT64", .number("\(number)"))
+        }
+        return Date(milliseconds: number < 100_000_000_000 ? number * 1_000 : number)
     }
 
     /// Seconds since 1970, up to the year 9999.

@@ -146,7 +146,7 @@ extension AccountStore {
                 valid_since = \(sql: validSince), revoked_version = version + 1, email_verified = true,
                 email_original = \(identity.email?.original),
                 password_hash = NULL, password_salt = NULL, password_parameters = NULL, phone_number = NULL,
-                email_link = false, second_factors = NULL, passkeys = NULL, initial_email = NULL,
+                email_link = false, passkeys = NULL, initial_email = NULL,
                 display_name = \(identity.profile.displayName),
                 photo_url = \(identity.profile.photoURL), screen_name = \(identity.profile.screenName),
                 language = \(identity.profile.language), time_zone = \(identity.profile.timeZone),

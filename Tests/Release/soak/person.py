@@ -374,8 +374,8 @@ class Person:
             def change(s, a):
                 account = s.accounts.setdefault(uid, Account(uid))
                 if a:
-                    model.sign_in(s, account, step.serial, a, "custom")
-            return model.first_label(account) if account else "ok", change
+                    model.sign_in(s, account, step.serial, a, "custom", has_factor=False)
+            return "ok", change
         step = Step("signInWithCustomToken", lambda node: node.call("POST", "accounts:signInWithCustomToken", {
             "token": token}), predict)
         return step
@@ -905,7 +905,7 @@ class Person:
 
             def refused(s):
                 account = s.accounts[uid]
-                return "UNVERIFIED_EMAIL" if account.factors and account.verified and not verified else None
+                return "UNVERIFIED_EMAIL" if account.factors and not verified else None
 
             def change(s, account, a):
                 account.verified = verified

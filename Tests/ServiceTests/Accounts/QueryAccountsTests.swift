@@ -9,14 +9,14 @@ struct QueryAccountsTests {
     /// In the order of their ids, and in no other one.
     private static let users: [JSON] = [
         [
-            "localId": "a", "email": "zoe@example.com", "displayName": "Carl", "createdAt": "3000",
-            "lastLoginAt": "20000", "phoneNumber": "+15555550101",
+            "localId": "a", "email": "zoe@example.com", "displayName": "Carl", "createdAt": "1000000003000",
+            "lastLoginAt": "1000000020000", "phoneNumber": "+15555550101",
         ],
-        ["localId": "b", "displayName": "Ada", "createdAt": "1000", "lastLoginAt": "40000"],
-        ["localId": "c", "email": "Ada@Example.com", "createdAt": "2000", "rawPassword": "correct horse"],
+        ["localId": "b", "displayName": "Ada", "createdAt": "1000000001000", "lastLoginAt": "1000000040000"],
+        ["localId": "c", "email": "Ada@Example.com", "createdAt": "1000000002000", "rawPassword": "correct horse"],
         [
-            "localId": "d", "email": "bob@example.com", "displayName": "Bob", "createdAt": "3000",
-            "lastLoginAt": "30000",
+            "localId": "d", "email": "bob@example.com", "displayName": "Bob", "createdAt": "1000000003000",
+            "lastLoginAt": "1000000030000",
         ],
     ]
 

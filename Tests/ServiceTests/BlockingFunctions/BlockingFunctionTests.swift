@@ -125,6 +125,26 @@ struct BlockingFunctionTests {
         }
     }
 
+    @Test("T-D12: a function's response does not take the verified email from an account with second factors")
+    func unverifies() async throws {
+        try await FunctionScene.run { scene in
+            let service = scene.service
+            let made = try await service.admin(
+                "accounts",
+                [
+                    "email": "ada@example.com", "emailVerified": true, "password": "correct horse",
+                    "mfaInfo": [["phoneInfo": "+491701234567"]],
+                ]
+            )
+            scene.receiver.answer { _ in
+                (200, #"{"userRecord": {"updateMask": "emailVerified", "emailVerified": false}}"#)
+            }
+            let reply = try await service.signInWithPassword("ada@example.com")
+            #expect(reply.code == "BLOCKING_FUNCTION_ERROR_RESPONSE", "\(reply)")
+            #expect(try await service.account(made.localID)?["emailVerified"] == true)
+        }
+    }
+
     @Test("an account that a function disables is written, and refused", arguments: EntrancePath.allCases)
     func everyPathIsDisabled(_ path: EntrancePath) async throws {
         let answer = #"{"userRecord": {"updateMask": "disabled", "disabled": true}}"#

@@ -261,11 +261,7 @@ struct EmulatorFolderTests {
                 #"{"localId":"g3","providerUserInfo":[{"providerId":"google.com","rawId":"2"},{"providerId":"google.com","rawId":"3"}]}"#,
                 "names a provider twice"
             ),
-            (#"{"localId":"mfa","mfaInfo":[{"phoneInfo":"+15555550103"}]}"#, "requires email to be presented"),
-            (
-                #"{"localId":"totp","email":"t@example.com","emailVerified":true,"mfaInfo":[{"totpInfo":{}}]}"#,
-                "Importing TOTP MFA is not supported"
-            ),
+            (#"{"localId":"mfa","mfaInfo":[{"phoneInfo":"123"}]}"#, "Phone number format is invalid"),
             (
                 #"{"localId":"hash","email":"h@example.com","passwordHash":"c2NyeXB0","salt":"x"}"#,
                 "not from the emulator"
@@ -296,6 +292,80 @@ struct EmulatorFolderTests {
                 #expect(listed.map { $0["localId"]?.string } == ["g1", "ok"])
                 #expect(listed[1]["email"] == "one@example.com")
             }
+        }
+    }
+
+    @Test("what the emulator writes without a secret is named, and the account is imported")
+    func leavesPartsOut() async throws {
+        let text = #"""
+            {"users": [
+                {"localId": "a", "mfaInfo": [{"mfaEnrollmentId": "t", "totpInfo": {}}, {"phoneInfo": "+15555550103"}]},
+                {"localId": "b", "passkeyInfo": [{"credentialId": "Y3JlZGVudGlhbC0x", "name": "Unnamed Passkey"}]}
+            ]}
+            """#
+        try await run { service in
+            try await withFolder([Self.accounts: "\u{feff}" + text]) { folder in
+                let imported = try await bringIn(folder, service)
+                #expect(imported.accounts == 2 && imported.refused == [])
+                let lines = imported.incomplete
+                #expect(lines.count == 2 && lines[0].contains("users[0] (localId \"a\"): mfaInfo: "), "\(lines)")
+                #expect(lines[1].contains("users[1] (localId \"b\"): passkeyInfo: "), "\(lines)")
+                #expect(try await service.account("a")?["mfaInfo"]?.array?.count == 1)
+            }
+        }
+    }
+
+    @Test("all that an admin can write, and a factor that a sign-up brought, is the same after an export and an import")
+    func keepsWhatAdminsWrite() async throws {
+        try await withTemporaryFolder { folder in
+            let (first, second) = (folder + "/first", folder + "/second")
+            try await run { service in
+                let made = try await service.admin(
+                    "accounts",
+                    [
+                        "localId": "ada", "email": "Ada@Example.com", "emailVerified": true,
+                        "password": "correct horse",
+                        "displayName": "Ada", "photoUrl": "https://example.com/a.png", "phoneNumber": "+15555550101",
+                        "disabled": false, "mfaInfo": [["displayName": "Work", "phoneInfo": "+15555550102"]],
+                    ]
+                )
+                #expect(made.status == 200, "\(made)")
+                let updated = try await service.admin(
+                    "accounts:update",
+                    [
+                        "localId": "ada", "email": "lovelace@example.com", "emailVerified": true, "disableUser": true,
+                        "customAttributes": #"{"admin":true}"#, "validSince": "1476235907", "createdAt": "1476235905",
+                        "lastLoginAt": "1476235906123",
+                        "linkProviderUserInfo": ["providerId": "apple.com", "rawId": "a1"],
+                        "mfa": [
+                            "enrollments": [
+                                [
+                                    "mfaEnrollmentId": "e1", "phoneInfo": "+15555550103",
+                                    "enrolledAt": "2016-10-12T01:31:45.678Z",
+                                ]
+                            ]
+                        ],
+                    ]
+                )
+                #expect(updated.status == 200, "\(updated)")
+                _ = try await service.admin("accounts", ["localId": "plain", "emailVerified": true])
+                let user = try await service.call(
+                    "accounts:signUp",
+                    [
+                        "email": "eve@example.com", "password": "correct horse",
+                        "mfaInfo": [["phoneInfo": "+15555550104"]],
+                    ]
+                )
+                #expect(user.status == 200, "\(user)")
+                try await export(to: first, service)
+            }
+            try await run { service in
+                let imported = try await bringIn(first, service)
+                #expect(imported.refused == [] && imported.incomplete == [] && imported.accounts == 3)
+                try await export(to: second, service)
+                #expect(try await service.signInWithPassword("eve@example.com")["mfaPendingCredential"] != nil)
+            }
+            #expect(try files(of: second) == files(of: first))
         }
     }
 

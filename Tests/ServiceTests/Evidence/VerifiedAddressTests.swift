@@ -1,4 +1,5 @@
 import Linking
+import Postgres
 import Projects
 import Storage
 import TestKit
@@ -39,25 +40,75 @@ struct VerifiedAddressTests {
         }
     }
 
-    @Test("nor does its user give it a first one that nobody proved, where an admin added the factor")
-    func refusesAFirstAddress() async throws {
-        // The project asks nobody for a second factor now; the account keeps it.
+    private static let refused = "UNVERIFIED_EMAIL : An account with second factors requires a verified email."
+    private static let factor: JSON = ["mfaEnrollmentId": "phone-1", "phoneInfo": "+491701234567"]
+
+    @Test("without a verified address, no admin's request brings a factor")
+    func refusesFactors() async throws {
         try await MailScene.run { service in
+            for account: JSON in [[:], ["email": "ada@example.com"], ["emailVerified": true]] {
+                try await service.admin("accounts", account.merging(["mfaInfo": [Self.factor]]))
+                    .expectRefused(Self.refused)
+                let made = try await service.admin("accounts", account)
+                let added: JSON = ["localId": JSON(made.localID), "mfa": ["enrollments": [Self.factor]]]
+                for change in [added, added.merging(["emailVerified": false])] {
+                    try await service.admin("accounts:update", change).expectRefused(Self.refused)
+                }
+                #expect(try await service.account(made.localID)?["mfaInfo"] == nil)
+                // Both may come together.
+                let verified: JSON = ["email": .string("\(made.localID ?? "")@example.com"), "emailVerified": true]
+                #expect(try await service.admin("accounts:update", added.merging(verified)).status == 200)
+            }
+        }
+    }
+
+    @Test("an account of an earlier release keeps its factors without one, loses single ones, and gets no more")
+    func keepsOldFactors() async throws {
+        try await MailScene.run { service in
+            let second: JSON = ["mfaEnrollmentId": "phone-2", "phoneInfo": "+491701234568"]
+            let made = try await service.admin(
+                "accounts",
+                ["email": "ada@example.com", "emailVerified": true, "mfaInfo": [Self.factor, second]]
+            )
+            try await TestDatabase.current.client.execute(
+                "UPDATE accounts SET email_verified = false WHERE account = \(made.localID ?? "")"
+            )
+            func change(_ members: JSON) async throws -> Reply {
+                try await service.admin("accounts:update", members.merging(["localId": JSON(made.localID)]))
+            }
+            #expect(try await change(["displayName": "Ada", "disableUser": false]).status == 200)
+            let third: JSON = ["mfaEnrollmentId": "phone-3", "phoneInfo": "+491701234569"]
+            try await change(["mfa": ["enrollments": [Self.factor, third]]]).expectRefused(Self.refused)
+            let moved: JSON = ["mfaEnrollmentId": "phone-1", "phoneInfo": "+491701234569"]
+            try await change(["mfa": ["enrollments": [moved]]]).expectRefused(Self.refused)
+            #expect(try await change(["mfa": ["enrollments": [Self.factor]]]).status == 200)
+            #expect(try await service.account(made.localID)?["mfaInfo"]?.array?.count == 1)
+            let verified = try await change(["emailVerified": true])
+            #expect(verified.status == 200)
+            try await change(["emailVerified": false]).expectRefused(Self.refused)
+        }
+    }
+
+    @Test("a sign-up brings no factor, nor does a user's password; only `identity dev` takes one, as the emulator does")
+    func signsUp() async throws {
+        let body: JSON = ["email": "ada@example.com", "password": "correct horse", "mfaInfo": [Self.factor]]
+        try await TestService.run { service in
+            try await service.call("accounts:signUp", body).expectRefused("INSUFFICIENT_PERMISSION")
+            #expect(try await service.signUp("ada@example.com").status == 200, "nothing was written")
+        }
+        var options = TestService.Options()
+        options.development = true
+        options.settings = .development
+        try await TestService.run(options) { service in
+            let user = try await service.call("accounts:signUp", body)
+            #expect(user.idToken != nil, "\(user)")
+            let factors = try await service.account(user.localID)?["mfaInfo"]?.array
+            #expect(factors?.map { $0["phoneInfo"] } == ["+491701234567"])
+            #expect(factors?[0]["mfaEnrollmentId"] != "phone-1", "no client chooses it")
+            #expect(try await service.signInWithPassword("ada@example.com").idToken == nil)
             let guest = try await service.call("accounts:signUp")
-            let added = try await service.admin(
-                "accounts:update",
-                [
-                    "localId": JSON(guest.localID),
-                    "mfa": ["enrollments": [["mfaEnrollmentId": "phone-1", "phoneInfo": "+491701234567"]]],
-                ]
-            )
-            #expect(added.status == 200, "\(added)")
-            try await service.call(
-                "accounts:signUp",
-                ["idToken": JSON(guest.idToken), "email": "eve@example.com", "password": "another horse"]
-            )
-            .expectRefused("OPERATION_NOT_ALLOWED : Please verify the new email before changing email.")
-            #expect(try await service.account(guest.localID)?["email"] == nil)
+            let more = body.merging(["email": "eve@example.com", "idToken": JSON(guest.idToken)])
+            try await service.call("accounts:signUp", more).expectRefused("INSUFFICIENT_PERMISSION")
         }
     }
 

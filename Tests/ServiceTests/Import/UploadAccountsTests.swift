@@ -101,17 +101,10 @@ struct UploadAccountsTests {
                     ["localId": "h", "customAttributes": #"{"iss":"x"}"#],
                     "Custom claims provided include a reserved claim."
                 ),
-                (
-                    ["localId": "p", "passkeyInfo": [["credentialId": "AAAA", "name": "Key"]]], "passkeyInfo is invalid"
-                ),
                 (["localId": "i", "mfaInfo": [factor]], "Second factor account requires email to be presented."),
                 (
                     ["localId": "j", "email": "j@example.com", "mfaInfo": [factor]],
                     "Second factor account requires email to be verified."
-                ),
-                (
-                    ["localId": "k", "email": "k@example.com", "emailVerified": true, "mfaInfo": [["totpInfo": [:]]]],
-                    "Importing TOTP MFA is not supported."
                 ),
                 (
                     [
@@ -337,6 +330,144 @@ struct UploadAccountsTests {
             #expect(replies.allSatisfy { $0.status == 200 || $0.status == 400 }, "\(replies.map(\.description))")
             #expect(try await service.account(user.localID)?["displayName"] == "new")
             #expect(try await Self.orphans(of: service) == 0)
+        }
+    }
+
+    @Test("what Firebase and its emulator export without a secret costs no account, and is named in `warnings`")
+    func leavesOut() async throws {
+        try await TestService.run { service in
+            let users: [JSON] = [
+                ["localId": "a", "email": "a@example.com", "emailVerified": true, "mfaInfo": [["totpInfo": [:]]]],
+                ["localId": "b", "passkeyInfo": [["credentialId": "AAAA", "name": "Key"]]],
+                [
+                    "localId": "c", "email": "c@example.com", "emailVerified": true,
+                    "mfaInfo": [["emailInfo": ["emailAddress": "c@example.net"]], ["phoneInfo": "+15555550102"]],
+                ],
+                ["localId": "d", "email": "d@example.com", "mfaInfo": [["totpInfo": [:]]]],
+            ]
+            let uploaded = try await upload(service, users)
+            #expect(
+                uploaded["error"] == [["index": 3, "message": "Second factor account requires email to be verified."]],
+                "\(uploaded)"
+            )
+            let factor: JSON = "mfaInfo: an authenticator app without its secret, or an email, is left out"
+            let passkey: JSON = "passkeyInfo: a passkey without its public key is left out"
+            #expect(
+                uploaded["warnings"] == [
+                    ["index": 0, "message": factor], ["index": 1, "message": passkey],
+                    ["index": 2, "message": factor],
+                ]
+            )
+            let factors = try await service.account("c")?["mfaInfo"]?.array
+            #expect(factors?.map { $0["phoneInfo"] } == ["+15555550102"])
+            let (a, b) = (try await service.account("a"), try await service.account("b"))
+            #expect(a != nil && a?["mfaInfo"] == nil && b != nil && b?["passkeyInfo"] == nil)
+        }
+    }
+
+    @Test(
+        "T-D12: an account that replaces itself keeps its authenticator app, which a download shows without its secret"
+    )
+    func keepsApps() async throws {
+        var options = TestService.Options()
+        options.settings.offerApps()
+        try await TestService.run(options) { service in
+            let user = try await service.verifiedUser()
+            let (app, _) = try await AuthenticatorApp.enroll(user.idToken, service)
+            let shown = try #require(try await service.account(user.localID)?["mfaInfo"])
+            #expect(shown[0]?["totpInfo"] == [:])
+            let again: JSON = [
+                "localId": JSON(user.localID), "email": "ada@example.com", "emailVerified": true, "mfaInfo": shown,
+                "rawPassword": "correct horse",
+            ]
+            let uploaded = try await upload(service, [again])
+            #expect(uploaded["error"] == nil && uploaded["warnings"] == nil, "\(uploaded)")
+            service.clock.advance(by: 60)
+            try await app.signIn(try await service.signInWithPassword("ada@example.com"))
+                .expectSecondFactor(app.enrollment, provider: "password", of: user.localID)
+            let other = again.merging(["mfaInfo": [["mfaEnrollmentId": "other", "totpInfo": [:]]]])
+            #expect(try await upload(service, [other])["warnings"]?.array?.count == 1)
+            #expect(try await service.account(user.localID)?["mfaInfo"] == nil)
+        }
+    }
+
+    @Test("flags may be text, as `firebase auth:import` sends those of a CSV; times may be in seconds, but not in 1970")
+    func loose() async throws {
+        try await TestService.run { service in
+            let users: [JSON] = [
+                [
+                    "localId": "a", "email": "a@example.com", "emailVerified": "true", "disabled": "true",
+                    "createdAt": "1508255889", "lastLoginAt": 1_525_515_073, "photoUrl": .null, "unknown": [1],
+                ],
+                ["localId": "b", "disabled": "false", "createdAt": 1_508_255_889_000, "lastLoginAt": "0"],
+                ["localId": "c", "createdAt": "0"],
+            ]
+            let uploaded = try await upload(service, users)
+            #expect(uploaded.status == 200 && uploaded["error"] == nil, "\(uploaded)")
+            let a = try #require(try await service.account("a"))
+            #expect(a["emailVerified"] == true && a["disabled"] == true)
+            #expect(a["createdAt"] == "1508255889000" && a["lastLoginAt"] == "1525515073000")
+            let b = try #require(try await service.account("b"))
+            #expect(b["disabled"] == false && b["createdAt"] == "1508255889000" && b["lastLoginAt"] == nil)
+            #expect(try await service.account("c")?["createdAt"]?.string?.hasPrefix("\(service.clock.seconds)") == true)
+            for wrong: JSON in [
+                ["createdAt": "1508255"], ["createdAt": "1508255889000000"], ["createdAt": "-1"], ["disabled": "yes"],
+                ["disabled": "TRUE"],
+            ] {
+                #expect(try await upload(service, [wrong.merging(["localId": "d"])]).status == 400, "\(wrong)")
+            }
+            let update: JSON = ["localId": "a", "createdAt": "1525515073", "lastLoginAt": "1525515074"]
+            #expect(try await service.admin("accounts:update", update).status == 200)
+            let changed = try await service.account("a")
+            #expect(changed?["createdAt"] == "1525515073000" && changed?["lastLoginAt"] == "1525515074000")
+        }
+    }
+
+    @Test("of accounts that want each other's claims, those that can be written all are, whoever else is refused")
+    func swaps() async throws {
+        try await TestService.run { service in
+            let before: [JSON] = ["a", "b", "c", "d"].map {
+                ["localId": .string($0), "email": .string("\($0)@example.com")]
+            }
+            _ = try await upload(service, before + [["localId": "other", "email": "other@example.com"]])
+            let after: [JSON] = [
+                // These two swap.
+                ["localId": "a", "email": "b@example.com"], ["localId": "b", "email": "a@example.com"],
+                // The third keeps its email, because it cannot have the new one; so the fourth cannot have it either.
+                ["localId": "d", "email": "c@example.com"], ["localId": "c", "email": "other@example.com"],
+                ["localId": "e", "email": "e@example.com"], ["localId": "f", "email": "e@example.com"],
+            ]
+            let taken: JSON = "email exists in other account in database"
+            let reply = try await upload(service, after)
+            let expected: [JSON] = [2, 3, 5].map { ["index": .number(Double($0)), "message": taken] }
+            #expect(reply["error"]?.array == expected, "\(reply)")
+            for (id, email) in ["a": "b", "b": "a", "c": "c", "d": "d", "e": "e", "other": "other"] {
+                #expect(try await service.account(id)?["email"]?.string == "\(email)@example.com")
+            }
+            #expect(try await service.account("f") == nil)
+            #expect(try await Self.orphans(of: service) == 0)
+        }
+    }
+
+    @Test("asks a number of statements that does not depend on how many accounts are taken", arguments: [true, false])
+    func statements(_ replaces: Bool) async throws {
+        try await TestService.run { service in
+            func users(_ letter: String) -> [JSON] {
+                (0..<1000).map {
+                    ["localId": .string("\(letter)\($0)"), "email": .string("u\($0)@example.com")]
+                }
+            }
+            #expect(try await upload(service, users("u"))["error"] == nil)
+            var again = users("v")
+            again[700] = ["localId": "free"]
+            let (count, reply) = try await StatementCount.during { [again] in
+                try await upload(service, again, ["allowOverwrite": .bool(replaces)])
+            }
+            #expect(
+                reply["error"]?.array?.map { $0["index"]?.number } == (0..<1000).filter { $0 != 700 }.map { Double($0) }
+            )
+            #expect(count.total < 40, "\(count)")
+            #expect(try await service.account("free") != nil)
         }
     }
 

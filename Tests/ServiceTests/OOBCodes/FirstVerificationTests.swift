@@ -162,36 +162,44 @@ struct FirstVerificationTests {
     }
 
     @Test(
-        "T-A3: a second factor that was there before the first proof goes with the rest",
+        "T-D12: a second factor from before the first proof stays and is asked for, though everything else goes",
         arguments: [VerifyingPath.providerSignIn, .emailLinkSignIn, .passwordReset]
     )
-    func leavesNoFactor(_ path: VerifyingPath) async throws {
+    func keepsFactors(_ path: VerifyingPath) async throws {
         try await LinkingWorld.run({
             $0.allowsEmailLink = true
             $0.offerApps()
         }) { world in
             let service = world.service
             let ada = JSON.string(Self.ada)
-            let attacker = try await service.signUp(Self.ada, "attacker's own")
-            try await world.update(
-                attacker.localID,
-                ["mfa": ["enrollments": [["mfaEnrollmentId": "phone-1", "phoneInfo": "+491701234567"]]]]
+            let user = try await service.verifiedUser(Self.ada)
+            let (app, _) = try await AuthenticatorApp.enroll(user.idToken, service)
+            // As an admin of an earlier release could make it.
+            try await TestDatabase.current.client.execute(
+                """
+                UPDATE accounts SET email_verified = false, version = version + 1
+                WHERE project = \(service.project.id.rawValue) AND account = \(user.localID ?? "")
+                """
             )
-            #expect(try await service.account(attacker.localID)?["mfaInfo"]?.array?.count == 1)
-            let owner: Reply
+            service.clock.advance(by: 60)
+            let challenge: Reply
             switch path {
-            case .providerSignIn: owner = try await world.acme(world.person())
+            case .providerSignIn: challenge = try await world.acme(world.person())
             case .emailLinkSignIn:
                 let code = try await service.code(.emailSignIn, ["email": ada], to: Self.ada)
-                owner = try await service.signInWithLink(Self.ada, code)
+                challenge = try await service.signInWithLink(Self.ada, code)
             default:
                 let code = try await service.code(.passwordReset, ["email": ada], to: Self.ada)
                 #expect(try await service.reset(code, to: "the owner's own").status == 200)
-                owner = try await service.signInWithPassword(Self.ada, "the owner's own")
+                challenge = try await service.signInWithPassword(Self.ada, "the owner's own")
             }
-            owner.expectMine(attacker.localID)
-            #expect(owner.idToken != nil, "nothing is asked for: \(owner)")
-            #expect(try await service.account(attacker.localID)?["mfaInfo"] == nil)
+            challenge.expectChallenge(for: app.enrollment)
+            let provider = path == .providerSignIn ? LinkingWorld.acmeID.rawValue : "password"
+            try await app.signIn(challenge).expectSecondFactor(app.enrollment, provider: provider, of: user.localID)
+            let account = try await service.account(user.localID)
+            #expect(account?["emailVerified"] == true && account?["mfaInfo"]?.array?.count == 1)
+            #expect(try await service.refresh(user.refreshToken).error == "TOKEN_EXPIRED")
+            #expect(try await service.signInWithPassword(Self.ada).status == 400)
         }
     }
 

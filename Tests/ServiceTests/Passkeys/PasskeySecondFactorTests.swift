@@ -153,6 +153,14 @@ struct PasskeySecondFactorTests {
             try await service.startEnrollingPasskey(before.idToken).expectRefused("CREDENTIAL_TOO_OLD_LOGIN_AGAIN")
             let account = try await TestServiceAccount.register(in: service.project.id, service.stores.configuration)
             let token = try account.sign(account.payload(uid: owner.localID, at: service.clock.seconds))
+            let vouched = try await service.call("accounts:signInWithCustomToken", ["token": .string(token)])
+            #expect(vouched.idToken != nil && vouched.claims["firebase"]?["sign_in_second_factor"] == nil, "\(vouched)")
+            _ = try await service.admin(
+                "config?updateMask=identity.customTokensNeedSecondFactor",
+                ["identity": ["customTokensNeedSecondFactor": true]],
+                method: "PATCH",
+                version: "v2"
+            )
             let custom = try await service.call("accounts:signInWithCustomToken", ["token": .string(token)])
             #expect(custom.idToken == nil && custom["mfaPendingCredential"] != nil, "\(custom)")
         }

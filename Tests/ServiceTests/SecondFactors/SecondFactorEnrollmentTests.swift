@@ -211,24 +211,6 @@ struct SecondFactorEnrollmentTests {
         }
     }
 
-    @Test("T-A3: verifying the address yields the account without its earlier second factors")
-    func firstVerificationDropsFactors() async throws {
-        try await run { service in
-            let eve = try await service.signUp("ada@example.com")
-            let factor: JSON = ["phoneInfo": "+491701234567"]
-            let set = try await service.admin(
-                "accounts:update",
-                ["localId": JSON(eve.localID), "mfa": ["enrollments": [factor]]]
-            )
-            #expect(set.status == 200, "\(set)")
-            #expect(try await service.signInWithPassword("ada@example.com").idToken == nil)
-            let code = try await service.code(.emailSignIn, ["email": "ada@example.com"], to: "ada@example.com")
-            let owner = try await service.signInWithLink("ada@example.com", code)
-            #expect(owner.localID == eve.localID && owner.idToken != nil, "\(owner)")
-            #expect(try await service.account(eve.localID)?["mfaInfo"] == nil)
-        }
-    }
-
     @Test("the address gets a mail whose link takes the factor away again, with every session")
     func reverts() async throws {
         try await run { service in

@@ -107,7 +107,7 @@ struct SecondFactorSignInTests {
 
     @Test("T-D12: every first factor stops at the second, and goes on from there", arguments: FirstFactor.allCases)
     fileprivate func everyFirstFactor(_ factor: FirstFactor) async throws {
-        try await Scene.run { scene in
+        try await Scene.run({ $0.customTokensNeedSecondFactor = true }) { scene in
             let service = scene.world.service
             service.clock.advance(by: 60)
             let sessions = try await scene.sessions()
@@ -127,6 +127,25 @@ struct SecondFactorSignInTests {
             refreshed.expectSecondFactor(scene.app.enrollment, provider: factor.provider, of: scene.localID)
             #expect(refreshed.claims["auth_time"]?.number == Double(service.clock.seconds))
             #expect(try await service.lookUp(reply.idToken)["users"]?[0]?["mfaInfo"]?.array?.count == 1)
+        }
+    }
+
+    @Test("T-D12: a custom token signs in, as its back end vouches, but proves no second factor")
+    func customTokens() async throws {
+        try await Scene.run { scene in
+            let service = scene.world.service
+            service.clock.advance(by: 60)
+            let reply = try await scene.prove(.customToken)
+            reply.expectMine(scene.localID)
+            #expect(reply["mfaPendingCredential"] == nil, "Firebase's response has no such member")
+            for tokens in [reply, try await service.refresh(reply.refreshToken)] {
+                #expect(tokens.claims["firebase"]?["sign_in_provider"] == "custom", "\(tokens)")
+                #expect(tokens.claims["firebase"]?["sign_in_second_factor"] == nil)
+            }
+            try await service.withdraw(scene.app.enrollment, reply.idToken)
+                .expectRefused("CREDENTIAL_TOO_OLD_LOGIN_AGAIN")
+            try await service.call("accounts:update", ["idToken": JSON(reply.idToken), "password": "another horse"])
+                .expectRefused("CREDENTIAL_TOO_OLD_LOGIN_AGAIN")
         }
     }
 
@@ -355,7 +374,7 @@ struct SecondFactorSignInTests {
         arguments: [FirstFactor.password, .customToken]
     )
     fileprivate func factorComesBetween(_ factor: FirstFactor) async throws {
-        try await Scene.run { scene in
+        try await Scene.run({ $0.customTokensNeedSecondFactor = true }) { scene in
             let service = scene.world.service
             let bob = try await service.verifiedUser("bob@example.com")
             let backEnd = try await TestServiceAccount.register(in: service.project.id, service.stores.configuration)

@@ -36,13 +36,13 @@ struct TableStatisticsTests {
             account.linked = [LinkedCredential(provider: "google.com", subject: "\(number)")]
             return ImportedAccount(account: account, password: nil)
         }
-        let conflicts = try await stores.accounts.importAccounts(
+        let imported = try await stores.accounts.importAccounts(
             accounts,
             replaces: false,
             in: Scope(project: project),
             now: Date()
         )
-        #expect(conflicts.isEmpty)
+        #expect(imported.conflicts.isEmpty)
     }
 
     @Test("are renewed once for tables that an import has filled, and connections plan anew", .database)

@@ -114,6 +114,56 @@ struct UserFileTests {
         #expect(try await self.read("a,\"b", .csv).reasons == ["a quote is not closed"])
     }
 
+    @Test("CSV: the 52 columns of today, the 28 of before, and what spreadsheets make of them")
+    func columns() async throws {
+        func row(_ count: Int, _ fields: [Int: String]) -> String {
+            (0..<count).map { fields[$0] ?? "" }.joined(separator: ",")
+        }
+        let old = [0: "old", 2: "TRUE", 26: "False", 7: "g"]
+        let new = old.merging([0: "new", 28: "apple", 29: "a@example.com", 48: "yahoo"]) { $1 }
+        let header = "UID,Email,Email Verified,Password Hash,Password Salt,Display Name,Photo URL,Google ID"
+        for mark in ["", "\u{feff}"] {
+            for end in ["\n", "\r\n"] {
+                let text = [
+                    header, row(28, old), row(29, old), row(26, [0: "short"]), row(52, new), row(53, new),
+                    row(40, new), row(52, [0: "\"a\nb\""]),
+                ].joined(separator: end)
+                let read = try await read(mark + text, .csv)
+                #expect(
+                    read.error == nil && read.ids == ["old", "old", "short", "new", "new", "new", "a\nb"],
+                    "\(read)"
+                )
+                #expect(read.rows.map(\.number) == [1, 2, 3, 4, 5, 6, 7], "a header is no row")
+                let users = try read.rows.map { try $0.user.get() }
+                #expect(try users[0].bool("emailVerified") == true && users[0].bool("disabled") == false)
+                let linked = try users.map { try $0.objects("providerUserInfo").map { try $0.string("providerId") } }
+                #expect(linked[0] == ["google.com"] && linked[3] == ["google.com", "apple.com", "yahoo.com"])
+                #expect(try users[3].objects("providerUserInfo")[1].string("email") == "a@example.com")
+            }
+        }
+        // A comma that nobody quoted moves the columns after it.
+        for broken in [row(30, old), row(29, [0: "a", 28: "x"]), row(54, new), row(53, [0: "a", 52: "x"]), "a,b"] {
+            #expect(try await read(broken, .csv).reasons.first??.contains("columns instead of 52") == true, "\(broken)")
+        }
+        let other = try await read("localId,name,email\na,Ada,a@example.com", .csv)
+        #expect(other.rows.isEmpty && other.error?.reason.contains("column 2 is not Firebase's email") == true)
+    }
+
+    @Test("a byte order mark is no part of a file, and UTF-16 is refused by name", arguments: UserFileFormat.allCases)
+    func byteOrderMarks(_ format: UserFileFormat) async throws {
+        let text = format == .json ? #"{"users":[{"localId":"a"}]}"# : "a,,,,,,"
+        let read = try await read("\u{feff}" + text, format)
+        #expect(read.error == nil && read.ids == ["a"])
+        try await withUserFiles { folder in
+            for encoding in [String.Encoding.utf16LittleEndian, .utf16BigEndian] {
+                let file = "\(folder)/users.\(format.rawValue)"
+                try #require(("\u{feff}" + text).data(using: encoding)).write(to: URL(filePath: file))
+                let error = #expect(throws: UserFileError.self) { try format.reader(of: file) }
+                #expect(error?.reason == "is UTF-16: save it as UTF-8")
+            }
+        }
+    }
+
     @Test("how passwords were hashed is read as Firebase's console shows it, and as uploads say it")
     func hashing() throws {
         let shown = """
@@ -130,6 +180,7 @@ struct UserFileTests {
         #expect(read[0] == read[1] && read[0].key.count == 64)
         #expect(try PasswordHashing(read[0].text, file: "x") == read[0])
         #expect(!"\(read[0]) \(String(reflecting: read[0]))".contains("jxspr8"))
+        #expect(try PasswordHashing("\u{feff}" + json, file: "x") == read[0])
         for text in ["", "{}", "[]", "nonsense", #"{"hashAlgorithm":"ROT13"}"#, #"{"hashAlgorithm":"HMAC_SHA256"}"#] {
             #expect(throws: UserFileError.self) { try PasswordHashing(text, file: "x") }
         }
