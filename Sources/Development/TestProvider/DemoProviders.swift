@@ -71,7 +71,11 @@ package enum DemoProviders {
     private static let mostPeople = 100
 
     /// The users of a demo provider who have an account in the project, whatever made the account, oldest first.
-    package static func people(of project: ProjectID, _ stores: Stores) -> @Sendable (_ tenant: String) async throws
+    package static func people(
+        of project: ProjectID,
+        _ stores: Stores
+    )
+        -> @Sendable (_ tenant: String) async throws
         -> [TestUser]
     {
         { tenant in
