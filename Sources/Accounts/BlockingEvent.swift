@@ -1,11 +1,10 @@
 import Federation
+import Foundation
 import Linking
 import Projects
 import Sessions
 import Storage
 import StrictJSON
-
-import struct Foundation.Date
 
 /// The input of a blocking function, as the claims of the JWT that it receives.
 struct BlockingEvent {
@@ -13,16 +12,29 @@ struct BlockingEvent {
     var url: String
     var id: String
     var account: Account
-    var session: NewSession
-    var method: ProviderID
-    /// The credential of the sign-in's provider; nil without one.
-    var credential: FederatedCredential?
+    var signIn: SignIn
     /// Seconds since 1970.
     var issuedAt: Int64
+
+    /// The sign-in, or the link that counts as one.
+    struct SignIn: Sendable {
+        var method: ProviderID
+        /// The kind of the second factor that was proved.
+        var secondFactor: String?
+        /// The provider's other claims, a JSON object as text.
+        var attributes: String?
+        /// The credential of the sign-in's provider; nil without one.
+        var credential: FederatedCredential?
+        /// The claims of its session, which a function can add to.
+        var claims: String?
+    }
 
     /// The lifetime of the JWT in seconds.
     private static let lifetime: Int64 = 300
 
+    /// Firebase's SDKs for functions read `ip_address`, `user_agent` and most of `user_record` without a default, so
+    /// these are always present.
+    ///
     /// - Parameter issuer: as in the project's ID tokens.
     func claims(_ caller: Caller, issuer: String) -> [UInt8] {
         var json = JSONText(capacity: 2048)
@@ -34,13 +46,15 @@ struct BlockingEvent {
         json.member("event_id", id)
         json.member("event_type", event.rawValue)
         json.member("sub", account.id.rawValue)
-        json.member("sign_in_method", method.rawValue)
-        if let address = caller.address { json.member("ip_address", address) }
-        if let agent = caller.userAgent { json.member("user_agent", agent) }
-        if let language = caller.language { json.member("locale", language) }
+        json.member("sign_in_method", signIn.method.rawValue)
+        json.member("ip_address", caller.address ?? "")
+        json.member("user_agent", caller.userAgent ?? "")
+        json.member("locale", caller.language ?? "")
         if caller.tenant != .none { json.member("tenant_id", caller.tenant.rawValue) }
-        if let factor = session.secondFactor { json.member("sign_in_second_factor", factor.kind) }
-        if let credential { write(credential, caller.project.settings.blockingFunctions, to: &json) }
+        if let factor = signIn.secondFactor { json.member("sign_in_second_factor", factor) }
+        if let credential = signIn.credential {
+            write(credential, caller.project.settings.blockingFunctions, to: &json)
+        }
         writeUserRecord(caller, to: &json)
         json.closeObject()
         return json.bytes
@@ -52,7 +66,7 @@ struct BlockingEvent {
         to json: inout JSONText
     ) {
         json.member("raw_user_info", credential.rawUserInfo)
-        if let attributes = session.signInAttributes {
+        if let attributes = signIn.attributes {
             json.name("sign_in_attributes")
             json.raw(attributes)
         }
@@ -66,37 +80,39 @@ struct BlockingEvent {
         if functions.forwardsRefreshToken, let token = tokens.refreshToken { json.member("oauth_refresh_token", token) }
     }
 
+    /// The members of `users[]` under Firebase's names for functions, as in `accounts:lookup`.
+    ///
     /// Contains no secrets with which the function could act as the user.
     private func writeUserRecord(_ caller: Caller, to json: inout JSONText) {
         json.openObject("user_record")
         json.member("uid", account.id.rawValue)
-        if let email = account.email {
-            json.member("email", email.canonical)
-            json.member("email_verified", account.emailVerified)
-        }
+        if let email = account.email { json.member("email", email.canonical) }
+        json.member("email_verified", account.email != nil && account.emailVerified)
         if let name = account.displayName { json.member("display_name", name) }
         if let url = account.photoURL { json.member("photo_url", url) }
         if let number = account.phoneNumber { json.member("phone_number", number) }
         json.member("disabled", account.isDisabled)
-        if let claims = account.customAttributes {
-            json.name("custom_claims")
-            json.raw(claims)
-        }
+        json.name("custom_claims")
+        json.raw(account.customAttributes ?? "{}")
         if caller.tenant != .none { json.member("tenant_id", caller.tenant.rawValue) }
         json.member("tokens_valid_after_time", account.validSince)
         json.openObject("metadata")
-        json.member("creation_time", Int64(account.createdAt.timeIntervalSince1970 * 1000))
+        json.member("creation_time", Self.milliseconds(account.createdAt))
         if let date = account.lastSignInAt {
-            json.member("last_sign_in_time", Int64(date.timeIntervalSince1970 * 1000))
+            json.member("last_sign_in_time", Self.milliseconds(date))
         }
         json.closeObject()
+        writeProviders(to: &json)
+        writeSecondFactors(to: &json)
+        json.closeObject()
+    }
+
+    /// Rounded as in `accounts:lookup`.
+    private static func milliseconds(_ date: Date) -> Int64 { Int64((date.timeIntervalSince1970 * 1000).rounded()) }
+
+    private func writeProviders(to json: inout JSONText) {
         json.name("provider_data")
         json.openArray()
-        if account.hasPassword || account.emailLinkSignIn, let email = account.email {
-            write(provider: .password, uid: email.canonical, email: email.canonical, to: &json)
-        }
-        if let number = account.phoneNumber { write(provider: .phone, uid: number, phoneNumber: number, to: &json) }
-        for passkey in account.passkeys { write(provider: .passkey, uid: passkey.id, to: &json) }
         for linked in account.linked {
             write(
                 provider: linked.provider,
@@ -106,6 +122,37 @@ struct BlockingEvent {
                 photoURL: linked.photoURL,
                 to: &json
             )
+        }
+        if let number = account.phoneNumber { write(provider: .phone, uid: number, phoneNumber: number, to: &json) }
+        if account.hasPassword || account.emailLinkSignIn, let email = account.email {
+            write(
+                provider: .password,
+                uid: email.canonical,
+                email: email.canonical,
+                displayName: account.displayName,
+                photoURL: account.photoURL,
+                to: &json
+            )
+        }
+        for passkey in account.passkeys { write(provider: .passkey, uid: passkey.id, to: &json) }
+        json.closeArray()
+    }
+
+    private func writeSecondFactors(to json: inout JSONText) {
+        guard !account.secondFactors.isEmpty else { return }
+        json.openObject("multi_factor")
+        json.name("enrolled_factors")
+        json.openArray()
+        for factor in account.secondFactors {
+            json.openObject()
+            json.member("uid", factor.id)
+            json.member("factor_id", factor.isTOTP ? "totp" : "phone")
+            if let name = factor.displayName { json.member("display_name", name) }
+            // The SDK for Python reads the offset `Z` only since Python 3.11.
+            let time = factor.enrolledAt.formatted(.iso8601).replacing("Z", with: "+00:00")
+            json.member("enrollment_time", time)
+            if let number = factor.phoneNumber { json.member("phone_number", number) }
+            json.closeObject()
         }
         json.closeArray()
         json.closeObject()

@@ -22,48 +22,150 @@ struct Entrance: Sendable {
     var newSession: NewSession? { challenge == nil && !account.isDisabled ? session.values : nil }
 }
 
-/// The project's blocking functions (docs/reference/blocking-hooks.md): every path that creates an account or opens a
-/// session calls them here, after every other check and just before it writes.
+/// The project's blocking functions (docs/reference/blocking-hooks.md): every path that creates an account, opens a
+/// session or links a provider calls them here, after every other check and just before it writes.
 extension Parts {
     /// Requests the second factor if the account requires one, and otherwise calls the functions.
+    ///
+    /// - Parameter version: see ``admit(_:isNew:_:from:method:by:_:)``.
     func enter(
         _ account: Account,
         isNew: Bool = false,
         _ session: PreparedSession,
+        from version: Int64? = nil,
         by credential: FederatedCredential? = nil,
         _ caller: Caller
     ) async throws -> Entrance {
         if let challenge = try challenge(account, session, caller) {
             return Entrance(account: account, session: session, challenge: challenge)
         }
-        return try await admit(account, isNew: isNew, session, by: credential, caller)
+        return try await admit(account, isNew: isNew, session, from: version, by: credential, caller)
     }
 
     /// Asks whether an account may be created if it is new, and then whether it may be signed in.
     ///
     /// If a function disables an existing account, the sign-in is refused.
+    ///
+    /// - Parameter version: of the account as it was read, if the sign-in itself changes it.
     func admit(
         _ account: Account,
         isNew: Bool = false,
         _ session: PreparedSession,
+        from version: Int64? = nil,
         method: ProviderID? = nil,
         by credential: FederatedCredential? = nil,
         _ caller: Caller
     ) async throws -> Entrance {
         var entrance = Entrance(account: account, session: session)
-        if isNew { _ = try await ask(.beforeCreate, about: &entrance, method, credential, caller) }
+        var signIn = BlockingEvent.SignIn(
+            method: method ?? session.values.signInProvider,
+            secondFactor: session.values.secondFactor?.kind,
+            attributes: session.values.signInAttributes,
+            credential: credential,
+            claims: session.values.claims
+        )
+        if isNew { _ = try await ask(.beforeCreate, about: &entrance.account, isNew: true, &signIn, caller) }
         guard !entrance.account.isDisabled else { return entrance }
-        let answer = try await ask(.beforeSignIn, about: &entrance, method, credential, caller)
+        let answer = try await ask(.beforeSignIn, about: &entrance.account, isNew: isNew, &signIn, caller)
+        entrance.session.values.claims = signIn.claims
         guard let answer, !isNew else { return entrance }
-        var amendment = Amendment(version: account.version)
+        entrance.amendment = try await amendment(answer, of: entrance.account, version ?? account.version, caller)
+        return entrance
+    }
+
+    /// Asks whether a signed-in account may link a provider, a phone number or an email link, which counts as a sign-in
+    /// with it.
+    ///
+    /// - Parameters:
+    ///   - account: as it will be.
+    ///   - version: of the account as it was read.
+    ///   - session: the session that continues.
+    /// - Returns: the account with the function's changes, and those to write.
+    func admit(
+        linkTo account: Account,
+        from version: Int64,
+        _ session: inout ContinuedSession,
+        method: ProviderID,
+        by credential: FederatedCredential? = nil,
+        _ caller: Caller
+    ) async throws -> (account: Account, amendment: Amendment?) {
+        var account = account
+        var signIn = BlockingEvent.SignIn(
+            method: method,
+            secondFactor: session.secondFactor?.kind,
+            attributes: session.signInAttributes,
+            credential: credential,
+            claims: session.claims
+        )
+        let answer = try await ask(.beforeSignIn, about: &account, &signIn, caller)
+        session.claims = signIn.claims
+        guard let answer else { return (account, nil) }
+        return (account, try await amendment(answer, of: account, version, caller))
+    }
+
+    /// Links to the signed-in account by ``change(_:session:_:decide:)``, after the blocking function.
+    ///
+    /// - Parameter decide: may be called several times; its changes continue the session.
+    func link(
+        _ token: VerifiedIDToken,
+        method: ProviderID,
+        _ caller: Caller,
+        decide: @escaping @Sendable (Account, StoredSession?) throws -> AccountChanges
+    ) async throws -> ChangedAccount {
+        guard asksBeforeSignIn(by: method, caller) else {
+            return try await change(token.account, session: token.session, caller, decide: decide)
+        }
+        for number in Self.tries {
+            try await pause(beforeTry: number)
+            let found = try await accounts.find(token.account, session: token.session, in: caller.scope)
+            guard let found else { throw AccountsError.userNotFound }
+            let changes = try decide(found.account, found.session)
+            guard case .renew(var session, _) = changes.session else { throw AccountsError.contended }
+            let amendment = try await admit(
+                linkTo: found.account.linked(by: changes),
+                from: found.account.version,
+                &session,
+                method: method,
+                caller
+            ).amendment
+            do {
+                return try await change(token.account, session: token.session, caller) { [claims = session.claims] in
+                    var changes = try decide($0, $1)
+                    guard $0.version == found.account.version else { throw AccountMoved() }
+                    changes.amend(amendment)
+                    if case .renew(var session, let retires) = changes.session {
+                        session.claims = claims
+                        changes.session = .renew(session, retiresOldSecret: retires)
+                    }
+                    return changes
+                }
+            } catch is AccountMoved {
+                continue
+            }
+        }
+        throw AccountsError.contended
+    }
+
+    /// The account changed while a function was asked about it.
+    private struct AccountMoved: Error {}
+
+    /// The function's changes to write to an existing account.
+    ///
+    /// - Throws: ``AccountsError/userDisabled`` after the account was disabled, if the function says so.
+    private func amendment(
+        _ answer: FunctionAnswer,
+        of account: Account,
+        _ version: Int64,
+        _ caller: Caller
+    ) async throws -> Amendment {
+        var amendment = Amendment(version: version)
         amendment.displayName = answer.displayName
         amendment.photoURL = answer.photoURL
         amendment.emailVerified = answer.emailVerified
         amendment.customAttributes = answer.customClaims
-        entrance.amendment = amendment
-        guard entrance.account.isDisabled else { return entrance }
+        guard account.isDisabled else { return amendment }
         _ = try await change(account.id, session: nil, caller) { [amendment] current, _ in
-            guard current.version == account.version else { throw AccountsError.contended }
+            guard current.version == version else { throw AccountsError.contended }
             var changes = AccountChanges()
             changes.amend(amendment)
             changes.disabled = true
@@ -86,26 +188,44 @@ extension Parts {
         return .signedIn(try issueTokens(to: entrance, caller: caller))
     }
 
-    /// Whether a function is called before sign-ins, so that nothing may be written earlier.
-    func asksBeforeSignIn(_ caller: Caller) -> Bool { caller.project.settings.blockingFunctions[.beforeSignIn] != nil }
+    /// Whether a function is called before sign-ins by a method, so that nothing may be written earlier.
+    func asksBeforeSignIn(by method: ProviderID, _ caller: Caller) -> Bool {
+        function(for: .beforeSignIn, by: method, caller) != nil
+    }
 
-    /// - Returns: the function's changes, already applied to `entrance`; nil if there is no function.
+    /// The URL of the function to call; nil for none.
+    ///
+    /// Firebase calls none for anonymous users and custom tokens (its "Extend Firebase Authentication with blocking
+    /// functions"), whose accounts lack what most functions read.
+    private func function(for event: BlockingFunctions.Event, by method: ProviderID, _ caller: Caller) -> String? {
+        let settings = caller.project.settings
+        guard settings.asksFunctionsAboutAll || (method != .anonymous && method != .custom) else { return nil }
+        return settings.blockingFunctions[event]
+    }
+
+    /// - Returns: the function's changes, already applied to `account` and `signIn`; nil if there is no function.
     private func ask(
         _ event: BlockingFunctions.Event,
-        about entrance: inout Entrance,
-        _ method: ProviderID?,
-        _ credential: FederatedCredential?,
+        about account: inout Account,
+        isNew: Bool = false,
+        _ signIn: inout BlockingEvent.SignIn,
         _ caller: Caller
     ) async throws -> FunctionAnswer? {
-        guard let url = caller.project.settings.blockingFunctions[event] else { return nil }
+        guard let url = function(for: event, by: signIn.method, caller) else { return nil }
+        var asked = account
+        if isNew {
+            asked.lastSignInAt = account.createdAt
+        } else if asked.lastSignInAt == nil {
+            // The statements of sign-ins do not read it.
+            asked.lastSignInAt = try await accounts.find(account.id, session: nil, in: caller.scope)?
+                .account.lastSignInAt
+        }
         let question = BlockingEvent(
             event: event,
             url: url,
             id: random.handle(),
-            account: entrance.account,
-            session: entrance.session.values,
-            method: method ?? entrance.session.values.signInProvider,
-            credential: credential,
+            account: asked,
+            signIn: signIn,
             issuedAt: seconds
         )
         do {
@@ -117,10 +237,10 @@ extension Parts {
             let claims = question.claims(caller, issuer: try issuer(of: caller.project))
             let jwt = try key.token(of: claims)
             var answer = try await functions.ask(url, of: event, for: caller.project.id, jwt: jwt)
-            try check(&answer, event, &entrance)
+            try check(&answer, event, &account, &signIn)
             return answer
         } catch let error as FunctionError {
-            log(event, error.cause, entrance.account, caller)
+            log(event, error.cause, account, caller)
             throw AccountsError.blockingFunction(error.text)
         }
     }
@@ -129,32 +249,29 @@ extension Parts {
     private func check(
         _ answer: inout FunctionAnswer,
         _ event: BlockingFunctions.Event,
-        _ entrance: inout Entrance
+        _ account: inout Account,
+        _ signIn: inout BlockingEvent.SignIn
     ) throws(FunctionError) {
         do throws(AccountsError) {
-            if let name = answer.displayName { entrance.account.displayName = try ProfileRules.displayName(name) }
-            if let url = answer.photoURL { entrance.account.photoURL = try ProfileRules.photoURL(url) }
+            if let name = answer.displayName { account.displayName = try ProfileRules.displayName(name) }
+            if let url = answer.photoURL { account.photoURL = try ProfileRules.photoURL(url) }
             if let claims = answer.customClaims {
                 let checked = try claims.map { text throws(AccountsError) in try CustomClaimRules.check(text) } ?? nil
                 answer.customClaims = .some(checked)
-                entrance.account.customAttributes = checked
+                account.customAttributes = checked
             }
             if event == .beforeSignIn, let claims = answer.sessionClaims {
-                entrance.session.values.claims = try CustomClaimRules.merge(
-                    claims,
-                    over: entrance.session.values.claims
-                )
+                signIn.claims = try CustomClaimRules.merge(claims, over: signIn.claims)
             }
         } catch {
             throw .malformed
         }
         if let verified = answer.emailVerified {
-            let account = entrance.account
             // A second factor requires a verified email (T-D12).
             guard verified || !account.emailVerified || account.secondFactors.isEmpty else { throw .malformed }
-            entrance.account.emailVerified = verified
+            account.emailVerified = verified
         }
-        if let disabled = answer.disabled { entrance.account.disabled = disabled }
+        if let disabled = answer.disabled { account.disabled = disabled }
     }
 
     private func log(_ event: BlockingFunctions.Event, _ cause: String, _ account: Account, _ caller: Caller) {
@@ -198,6 +315,19 @@ extension AccountChanges {
         if let url = amendment.photoURL { photoURL = url }
         if let verified = amendment.emailVerified { emailVerified = verified }
         if let claims = amendment.customAttributes { customAttributes = claims }
+    }
+}
+
+extension Account {
+    /// As it will be once changes of ``Parts/link(_:method:_:decide:)`` are written.
+    fileprivate func linked(by changes: AccountChanges) -> Account {
+        var account = self
+        if changes.firstVerification != nil { account.dropUnproved(validSince: validSince) }
+        if let email = changes.email { account.email = email }
+        if let verified = changes.emailVerified { account.emailVerified = verified }
+        if let number = changes.phoneNumber { account.phoneNumber = number }
+        if let emailLink = changes.emailLinkSignIn { account.emailLinkSignIn = emailLink }
+        return account
     }
 }
 

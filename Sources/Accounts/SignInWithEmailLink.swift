@@ -86,7 +86,9 @@ package struct SignInWithEmailLink: Sendable {
                 : try await parts.admit(found, session, method: .emailLink, caller)
             let changed = try await parts.change(found.id, session: nil, caller) { account, _ in
                 guard account.email?.canonical == address.canonical else { throw AddressMoved() }
-                guard account.version == found.version || !parts.asksBeforeSignIn(caller) else { throw AddressMoved() }
+                guard account.version == found.version || !parts.asksBeforeSignIn(by: .emailLink, caller) else {
+                    throw AddressMoved()
+                }
                 guard !account.isDisabled else { throw AccountsError.userDisabled }
                 var changes = AccountChanges()
                 changes.spends = .mail(code.hash)
@@ -154,7 +156,7 @@ package struct SignInWithEmailLink: Sendable {
         let renewal = parts.prepareRenewal()
         let evidence = Evidence(code, at: parts.seconds)
         let now = parts.now()
-        let changed = try await parts.change(token.account, session: token.session, caller) { account, current in
+        let changed = try await parts.link(token, method: .emailLink, caller) { account, current in
             let user = try SignedInAccount(token: token, account: account, session: current)
             var changes = AccountChanges()
             changes.spends = .mail(code.hash)

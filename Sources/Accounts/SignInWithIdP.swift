@@ -63,6 +63,8 @@ package struct SignInWithIdP: Sendable {
     private struct Attempt {
         var event: AccountEvent
         var account: Account
+        /// Of the account as it was read; nil for a new one.
+        var version: Int64?
         var write: SignInWrite
         /// The secret of the session that is opened or continued.
         let secret: Secret
@@ -83,7 +85,8 @@ package struct SignInWithIdP: Sendable {
         let found = try await parts.accounts.candidates(
             for: proof.credential.identity,
             // A blocking function must run before anything is written, and the statement knows nothing of passkeys.
-            opening: parts.asksBeforeSignIn(caller) || caller.project.settings.passkeys.isSecondFactor ? nil : write,
+            opening: parts.asksBeforeSignIn(by: proof.credential.identity.provider, caller)
+                || caller.project.settings.passkeys.isSecondFactor ? nil : write,
             in: caller.scope
         )
         try requireSameIssuer(found, proof.credential.identity, caller)
@@ -104,6 +107,7 @@ package struct SignInWithIdP: Sendable {
             attempt.account,
             isNew: attempt.event == .signedUp,
             session,
+            from: attempt.version,
             by: proof.credential,
             caller
         )
@@ -133,11 +137,20 @@ package struct SignInWithIdP: Sendable {
         func attempt(
             _ event: AccountEvent,
             _ account: Account,
+            from read: Account? = nil,
             recycled: Bool = false,
             apply: @escaping (Account, SignInWrite) async throws -> WriteOutcome
         ) -> Decided {
             .write(
-                Attempt(event: event, account: account, write: write, secret: secret, recycled: recycled, apply: apply)
+                Attempt(
+                    event: event,
+                    account: account,
+                    version: read?.version,
+                    write: write,
+                    secret: secret,
+                    recycled: recycled,
+                    apply: apply
+                )
             )
         }
         switch decision {
@@ -155,7 +168,7 @@ package struct SignInWithIdP: Sendable {
             write.restoresGrant = found.isWithdrawn
             let linked = account.linked.first { $0.provider == identity.provider && $0.subject == identity.subject }
             let effect = found.isOpened ? .none : decision.emailEffect
-            return attempt(.signedIn, account.named(by: write.credential).changed(by: effect)) {
+            return attempt(.signedIn, account.named(by: write.credential).changed(by: effect), from: account) {
                 let outcome: WriteOutcome =
                     found.isOpened
                     ? .applied(validSince: account.validSince)
@@ -173,13 +186,13 @@ package struct SignInWithIdP: Sendable {
         case .link(_, let replaced):
             guard let account = found.emailOwner else { return nil }
             if replaced != nil { write.revocable = parts.revocable([identity.provider], caller) }
-            return attempt(.linked, account.linking(identity), recycled: replaced != nil) {
+            return attempt(.linked, account.linking(identity), from: account, recycled: replaced != nil) {
                 try await store.signInAndLink(to: account, replaced: replaced, $1)
             }
         case .takeOver:
             guard let account = found.emailOwner else { return nil }
             write.revocable = parts.revocable(Set(account.linked.map(\.provider)), caller)
-            return attempt(.takenOver, account.takenOver(by: identity, now: parts.seconds)) {
+            return attempt(.takenOver, account.takenOver(by: identity, now: parts.seconds), from: account) {
                 try await store.takeOver(account, $1)
             }
         }
@@ -216,25 +229,35 @@ package struct SignInWithIdP: Sendable {
         )
         // Linking proves the identity, not the account: `auth_time` stays (docs/guide/linking.md).
         let renewal = parts.prepareRenewal()
-        let session = renewal.of(user.session, method: (identity.provider, proof.credential.signInAttributes))
-        var write = makeWrite(proof, .renew(session, retiresOldSecret: false), caller)
+        var session = renewal.of(user.session, method: (identity.provider, proof.credential.signInAttributes))
+        func attempt(
+            _ linked: Account,
+            _ apply: @escaping (Account, SignInWrite) async throws -> WriteOutcome
+        ) async throws -> Decided {
+            let admitted = try await parts.admit(
+                linkTo: linked,
+                from: account.version,
+                &session,
+                method: identity.provider,
+                by: proof.credential,
+                caller
+            )
+            var write = makeWrite(proof, .renew(session, retiresOldSecret: false), caller)
+            write.amendment = admitted.amendment
+            if found.owner == nil { write.notice = parts.notice(after: .linked, of: admitted.account, caller) }
+            return .write(
+                Attempt(event: .linked, account: admitted.account, write: write, secret: renewal.secret, apply: apply)
+            )
+        }
         switch decision {
         case .link(let effect):
             if !account.isGuest { try parts.require([.addMethod], of: user, caller) }
-            let linked = account.linking(identity, effect: effect)
-            write.notice = parts.notice(after: .linked, of: linked, caller)
-            return .write(
-                Attempt(event: .linked, account: linked, write: write, secret: renewal.secret) {
-                    try await store.link(to: account, effect: effect, $1)
-                }
-            )
+            return try await attempt(account.linking(identity, effect: effect)) {
+                try await store.link(to: account, effect: effect, $1)
+            }
         case .refuse where found.owner?.id == account.id && proof.wasRedeemed(by: account.id):
             // The same request again, whose response was lost, gets the same result.
-            return .write(
-                Attempt(event: .linked, account: account, write: write, secret: renewal.secret) {
-                    try await store.signIn(to: $0, $1)
-                }
-            )
+            return try await attempt(account) { try await store.signIn(to: $0, $1) }
         case .refuse(let refusal):
             AccountEvent.linkRefused.log(account.id, provider: identity.provider, caller)
             guard request.returnIdPCredential else { throw AccountsError.linking(refusal) }

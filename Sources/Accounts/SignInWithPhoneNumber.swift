@@ -115,7 +115,7 @@ package struct SignInWithPhoneNumber: Sendable {
         let renewal = parts.prepareRenewal()
         let now = parts.now()
         do {
-            let changed = try await parts.change(token.account, session: token.session, caller) { account, current in
+            let changed = try await parts.link(token, method: .phone, caller) { account, current in
                 let user = try SignedInAccount(token: token, account: account, session: current)
                 guard !parts.needsSecondFactor(account, caller) else {
                     throw AccountsError.secondFactor(.phoneAsFirstFactor)

@@ -215,7 +215,7 @@ package struct SignInWithSecondFactor: Sendable {
         let now = parts.now()
         do {
             var entrance: Entrance?
-            if parts.asksBeforeSignIn(caller) {
+            if parts.asksBeforeSignIn(by: provider, caller) {
                 let found = try await parts.accounts.find(id, session: nil, in: caller.scope)
                 guard let account = found?.account else { throw AccountsError.userNotFound }
                 try require(pending, standsFor: account)

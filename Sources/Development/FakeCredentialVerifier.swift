@@ -1,6 +1,5 @@
 package import Federation
 package import Linking
-package import Projects
 import Secrets
 import StrictJSON
 
@@ -14,7 +13,7 @@ package struct FakeCredentialVerifier: CredentialVerifier {
 
     package func verify(
         _ credential: DirectCredential,
-        provider: ProviderConfiguration?,
+        definition: ProviderDefinition?,
         id: ProviderID
     ) async throws(FederationError) -> FederatedCredential? {
         let assertion = try credential.samlResponse.map(Self.assertion)
@@ -31,7 +30,7 @@ package struct FakeCredentialVerifier: CredentialVerifier {
         let identity = FederatedIdentity(
             provider: id,
             subject: subject,
-            issuer: "fake:\(id)",
+            issuer: "",
             email: assertedEmail ?? text("email").flatMap(EmailAddress.init),
             emailVerifiedClaim: assertion != nil || object["email_verified"] == .bool(true),
             profile: Profile(
@@ -43,20 +42,17 @@ package struct FakeCredentialVerifier: CredentialVerifier {
                 language: text("locale")
             )
         )
-        return FederatedCredential(
-            identity: identity,
-            tokens: ProviderTokens(
-                idToken: credential.idToken?.reveal(),
-                accessToken: credential.accessToken?.reveal(),
-                tokenSecret: credential.tokenSecret?.reveal()
-            ),
-            rawUserInfo: assertion?.attributes ?? claims,
-            federatedID: id == .google
-                ? "https://accounts.google.com/\(subject)" : id.isOIDC ? "\(id)/\(subject)" : subject,
-            signInAttributes: assertion?.attributes,
-            nonce: credential.nonce?.reveal(),
-            believesEmailClaim: true
+        let tokens = ProviderTokens(
+            idToken: credential.idToken?.reveal(),
+            accessToken: credential.accessToken?.reveal(),
+            tokenSecret: credential.tokenSecret?.reveal()
         )
+        var result = FederatedCredential(unverified: object, identity, tokens, by: definition)
+        if let assertion {
+            (result.rawUserInfo, result.signInAttributes) = (assertion.attributes, assertion.attributes)
+        }
+        result.nonce = credential.nonce?.reveal()
+        return result
     }
 
     /// The subject and attributes of the emulator's `{"assertion":{"subject":{"nameId":…},"attributeStatements":{…}}}`.

@@ -70,6 +70,8 @@ package struct ProjectSettings: Sendable, Hashable, Codable {
     package var delivery = DeliverySettings()
     package var rateLimits = RateLimitSettings()
     package var blockingFunctions = BlockingFunctions()
+    /// Calls them for anonymous users and custom tokens too, which Firebase does not.
+    package var asksFunctionsAboutAll = false
     /// What needs a CAPTCHA, which ``DeliverySettings/captcha`` verifies.
     package var captchaOperations: [CaptchaOperation] = []
     /// Apps that results of sign-ins may be sent to, in addition to ``authorizedDomains``.
@@ -136,6 +138,7 @@ package struct ProjectSettings: Sendable, Hashable, Codable {
         delivery = try value(.delivery, \.delivery)
         rateLimits = try value(.rateLimits, \.rateLimits)
         blockingFunctions = try value(.blockingFunctions, \.blockingFunctions)
+        asksFunctionsAboutAll = try value(.asksFunctionsAboutAll, \.asksFunctionsAboutAll)
         captchaOperations = try value(.captchaOperations, \.captchaOperations)
         apps = try value(.apps, \.apps)
         oauth = try value(.oauth, \.oauth)

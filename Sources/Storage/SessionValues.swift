@@ -76,7 +76,7 @@ package struct ContinuedSession: Sendable {
     package let session: StoredSession
     package let secretHash: [UInt8]
     package private(set) var signInProvider: ProviderID
-    package let claims: String?
+    package var claims: String?
     package let signInAttributes: String?
     /// The caller signed in again, which changes `auth_time`.
     private(set) var evidence: Evidence?

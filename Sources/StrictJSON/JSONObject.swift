@@ -36,4 +36,13 @@ package struct JSONObject: Sendable, Hashable {
 
     /// The member, unless it is null.
     package subscript(stated name: String) -> JSONValue? { self[name].flatMap { $0.isNull ? nil : $0 } }
+
+    /// Sets the value at a path of member names, `data.id`, and adds the objects that it leads through.
+    package mutating func set(_ value: JSONValue, at path: String) {
+        guard let dot = path.firstIndex(of: ".") else { return self[path] = value }
+        let name = String(path[..<dot])
+        var inner = self[name]?.object ?? JSONObject()
+        inner.set(value, at: String(path[path.index(after: dot)...]))
+        self[name] = .object(inner)
+    }
 }

@@ -63,6 +63,7 @@ extension Setting {
         seconds("identity.replicaStalenessSeconds", \.replicaStalenessSeconds, in: 0...3_600),
         flag("identity.googleLoader", \.googleLoader),
         flag("identity.signInPage", \.signInPage),
+        choice("identity.blockingFunctionCalls", \.asksFunctionsAboutAll, off: "firebase", on: "all"),
     ]
 
     /// The cost of password hashes, which tenants share with the project.

@@ -1,5 +1,6 @@
 package import Linking
 package import Projects
+package import Storage
 import StrictJSON
 
 /// The identity providers that come with `identity dev`, and their users.
@@ -66,6 +67,29 @@ package enum DemoProviders {
         DemoProvider("oauth.plain", .genericOAuth2, "Plain OAuth 2.0 (demo)", issuer: "https://plain.example"),
     ]
 
+    /// The maximum of a project's accounts on the page of a demo provider.
+    private static let mostPeople = 100
+
+    /// The users of a demo provider who have an account in the project, whatever made the account, oldest first.
+    package static func people(
+        of project: ProjectID,
+        _ stores: Stores
+    )
+        -> @Sendable (_ tenant: String) async throws
+        -> [TestUser]
+    {
+        { tenant in
+            guard let provider = all.first(where: { $0.tenant == tenant })?.id else { return [] }
+            var query = AccountQuery()
+            query.method = provider
+            query.sort = .createdAt
+            let found = try await stores.accounts.list(query, offset: 0, limit: mostPeople, in: Scope(project: project))
+            return found.flatMap { account in
+                account.linked.filter { $0.provider == provider }.map { TestUser($0, of: account) }
+            }
+        }
+    }
+
     /// Adds the tenants and returns what to configure.
     package static func install(
         _ selection: Selection = .some,
@@ -88,6 +112,19 @@ package enum DemoProviders {
             )
         }
         return made
+    }
+}
+
+extension TestUser {
+    fileprivate init(_ linked: LinkedCredential, of account: Account) {
+        self.init(
+            linked.subject,
+            email: linked.email,
+            emailVerified: account.emailVerified && account.email?.canonical == linked.email,
+            name: linked.displayName,
+            picture: linked.photoURL,
+            login: linked.screenName
+        )
     }
 }
 

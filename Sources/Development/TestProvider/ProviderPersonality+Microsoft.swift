@@ -28,7 +28,7 @@ extension ProviderPersonality {
         personality.claims = { user, scopes in
             standardClaims(user, scopes).changed(
                 set: [
-                    "sub": .string("pairwise-" + user.subject), "oid": .string(user.subject),
+                    "sub": .string(pairwise(user.subject)), "oid": .string(user.subject),
                     "tid": .string(directory(of: user)), "ver": "2.0",
                 ],
                 remove: ["email_verified"]
@@ -43,6 +43,11 @@ extension ProviderPersonality {
                 ])
             )
         }
+    }
+
+    /// A user of the project's accounts has the `sub` already.
+    private static func pairwise(_ subject: String) -> String {
+        subject.hasPrefix("pairwise-") ? subject : "pairwise-" + subject
     }
 
     private static func directory(of user: TestUser) -> String {

@@ -46,6 +46,7 @@ extension TenantState {
     }
 
     private mutating func added(_ user: TestUser) -> TestUser {
+        if users[user.subject] == nil { guests.insert(user.subject) }
         addUser(user)
         return user
     }

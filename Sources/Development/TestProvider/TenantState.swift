@@ -18,6 +18,8 @@ struct TenantState {
     var users: [String: TestUser] = [:]
     /// In insertion order, for the page.
     var userOrder: [String] = []
+    /// Subjects of the users who are not the tenant's own: added on the page, or listed by ``list(_:)``.
+    var guests: Set<String> = []
     var nextLogins: [ScriptedLogin] = []
     var everyLogin: ScriptedLogin?
     var keys: KeySet
@@ -98,6 +100,17 @@ struct TenantState {
 
     mutating func addUser(_ user: TestUser) {
         if users.updateValue(user, forKey: user.subject) == nil { userOrder.append(user.subject) }
+    }
+
+    /// Lists other users beside the tenant's own.
+    mutating func list(_ people: [TestUser]) {
+        userOrder.removeAll(where: guests.contains)
+        for subject in guests { users[subject] = nil }
+        guests = []
+        for user in people where users[user.subject] == nil {
+            addUser(user)
+            guests.insert(user.subject)
+        }
     }
 
     mutating func violate(_ rule: Violation.Rule, _ endpoint: ProviderEndpoint, _ detail: String) {

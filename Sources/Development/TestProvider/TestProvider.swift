@@ -24,21 +24,25 @@ package final class TestProvider: Service {
     private let port: Int
     private let now: @Sendable () -> Date
     private let random: RandomSource
+    private let people: (@Sendable (_ tenant: String) async throws -> [TestUser])?
     private let logger: Logger
     private let state = Mutex(State())
 
     /// - Parameters:
     ///   - port: 0 for one that is free.
     ///   - now: the clock for lifetimes and claims.
+    ///   - people: the users whom a tenant's page lists beside its own; nil for those that were added on the page.
     package init(
         port: Int = 0,
         now: @escaping @Sendable () -> Date = { Date() },
         random: RandomSource = .system,
+        people: (@Sendable (_ tenant: String) async throws -> [TestUser])? = nil,
         logger: Logger = Logger(label: "test-provider", factory: { _ in SwiftLogNoOpLogHandler() })
     ) {
         self.port = port
         self.now = now
         self.random = random
+        self.people = people
         self.logger = logger
     }
 
@@ -105,6 +109,12 @@ package final class TestProvider: Service {
             state.tenants[name] = tenant
         }
         return tenant
+    }
+
+    /// Brings the list on a tenant's page up to date.
+    func refreshPeople(of tenant: TestTenant) async throws {
+        guard let found = try await people?(tenant.name) else { return }
+        tenant.withState { $0.list(found) }
     }
 
     package func tenant(_ name: String) -> TestTenant? { state.withLock { $0.tenants[name] } }

@@ -27,6 +27,7 @@ struct TestProviderResponder: HTTPResponder {
             return Response(status: .misdirectedRequest)
         }
         guard let (tenant, endpoint) = target(of: request.uri.path) else { return Response(status: .notFound) }
+        if endpoint == .authorization { try await provider.refreshPeople(of: tenant) }
         let recorded = RecordedRequest(
             endpoint: endpoint,
             method: request.method.rawValue,

@@ -82,6 +82,13 @@ extension ProviderDefinition {
         return definition
     }
 
+    /// The definition of a provider without a configuration; nil for an ID that cannot be configured.
+    static func unconfigured(_ id: ProviderID) -> ProviderDefinition? {
+        guard var definition = template(for: id) else { return nil }
+        definition.variables["clientId"] = ""
+        return (try? definition.fillVariables()) == nil ? nil : definition
+    }
+
     /// Replaces `{name}` with its variable.
     private mutating func fillVariables() throws(InvalidDefinition) {
         func fill(_ text: String, _ member: String, leaving kept: String = "") throws(InvalidDefinition) -> String {

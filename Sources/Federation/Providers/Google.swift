@@ -60,14 +60,24 @@ enum GoogleTokenInfo: AccessTokenInspector {
 
 /// Google's `rawUserInfo` as Firebase's clients expect it, from before OpenID Connect named the claims.
 enum GoogleProfile {
+    private static let scope = "https://www.googleapis.com/auth/userinfo."
     private static let kept = ["name", "given_name", "family_name", "email", "picture", "locale", "hd"]
 
+    /// - Parameter scopes: those that Google named; empty for an ID token alone, whose claims show what was granted.
     static func legacy(_ claims: JSONObject, scopes: [String]) -> JSONObject {
         var profile = JSONObject()
         profile["id"] = claims["sub"]
         for name in kept { profile[name] = claims[name] }
-        profile["verified_email"] = claims["email_verified"]
-        if !scopes.isEmpty { profile["granted_scopes"] = .string(scopes.joined(separator: " ")) }
+        profile["verified_email"] = claims["email_verified"] ?? claims["email"].map { _ in .bool(false) }
+        let granted = scopes.isEmpty ? shown(by: claims) : scopes
+        profile["granted_scopes"] = .string(granted.joined(separator: " "))
         return profile
+    }
+
+    private static func shown(by claims: JSONObject) -> [String] {
+        var scopes = ["openid"]
+        if claims["email"] != nil { scopes.append(scope + "email") }
+        if claims["name"] != nil || claims["picture"] != nil { scopes.append(scope + "profile") }
+        return scopes
     }
 }

@@ -17,7 +17,8 @@ extension FederationService {
     ) async throws(FederationError) -> FederatedCredential {
         if configuration?.enabled == false { throw .providerDisabled }
         for verifier in verifiers {
-            if let verified = try await verifier.verify(credential, provider: configuration, id: id) { return verified }
+            let definition = configuration.flatMap { try? self.definition(of: $0) } ?? .unconfigured(id)
+            if let verified = try await verifier.verify(credential, definition: definition, id: id) { return verified }
         }
         guard let configuration else { throw .providerNotFound }
         guard let idToken = credential.idToken?.reveal() else {

@@ -12,7 +12,7 @@ struct IdentityMapping {
     var user: String?
 
     /// Claims first, then the profile, then named responses.
-    private var source: JSONValue {
+    fileprivate var source: JSONValue {
         var source = claims
         source.add(profile.document)
         source.add(profile.named)
@@ -36,17 +36,7 @@ struct IdentityMapping {
             issuer: definition.canonicalIssuer(for: claims)
         )
         readEmail(into: &identity)
-        identity.profile = Profile(
-            displayName: text(map.displayName, source),
-            firstName: text(map.firstName, source),
-            lastName: text(map.lastName, source),
-            nickName: text(map.nickName, source),
-            screenName: text(map.screenName, source),
-            photoURL: text(map.photoURL, source, limit: 2_048),
-            language: text(map.language, source),
-            timeZone: text(map.timeZone, source),
-            dateOfBirth: text(map.dateOfBirth, source)
-        )
+        identity.profile = names(in: source)
         if definition.quirks.contains(.appleUser) {
             if let user { AppleUser.apply(user, to: &identity) }
             identity.realUserStatus = claims["real_user_status"]?.integer.flatMap {
@@ -60,6 +50,21 @@ struct IdentityMapping {
             identity.profile.photoURL = DiscordAvatar.url(profile.document)
         }
         return identity
+    }
+
+    fileprivate func names(in source: JSONValue) -> Profile {
+        let map = definition.claims
+        return Profile(
+            displayName: text(map.displayName, source),
+            firstName: text(map.firstName, source),
+            lastName: text(map.lastName, source),
+            nickName: text(map.nickName, source),
+            screenName: text(map.screenName, source),
+            photoURL: text(map.photoURL, source, limit: 2_048),
+            language: text(map.language, source),
+            timeZone: text(map.timeZone, source),
+            dateOfBirth: text(map.dateOfBirth, source)
+        )
     }
 
     /// Notes what the credential lacks: a name that is sent once, an email that could not be read.
@@ -169,5 +174,37 @@ struct IdentityMapping {
             if text.utf16.count <= limit { return text }
         }
         return nil
+    }
+}
+
+extension IdentityMapping {
+    /// The mapping of claims that nobody signed, in OpenID's names or the provider's own.
+    ///
+    /// The claims get the provider's names too, so that its paths find them and `rawUserInfo` has them: GitHub's `id`
+    /// and `login`.
+    init(unverified claims: JSONObject, by definition: ProviderDefinition) {
+        self.definition = definition
+        self.claims = claims
+        for (names, paths) in Self.usualNames {
+            guard let value = names.lazy.compactMap({ claims[$0] }).first(where: { $0 != .null }) else { continue }
+            let paths = definition.claims[keyPath: paths]
+            guard let path = paths.first, !paths.contains(where: { JSONValue.object(claims)[path: $0] != nil }) else {
+                continue
+            }
+            self.claims.set(value, at: path)
+        }
+        profile.document = self.claims
+    }
+
+    /// The names by the definition's paths.
+    var unverifiedProfile: Profile { names(in: source) }
+
+    /// The members that fake credentials may have, in OpenID's names and those of the Firebase emulator.
+    private static var usualNames: [(names: [String], paths: KeyPath<ProviderDefinition.ClaimMap, [String]>)] {
+        [
+            (["sub"], \.subject), (["email"], \.email), (["name", "display_name"], \.displayName),
+            (["given_name"], \.firstName), (["family_name"], \.lastName), (["screen_name", "login"], \.screenName),
+            (["picture", "photo_url"], \.photoURL), (["locale"], \.language),
+        ]
     }
 }

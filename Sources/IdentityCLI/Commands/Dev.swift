@@ -118,7 +118,11 @@ struct Dev: AsyncParsableCommand {
         if !applied.isEmpty { Progress.say("migrated: \(applied.count) step\(applied.count == 1 ? "" : "s")") }
         let stores = Stores(database: database, keyRing: try folder.keyRing(), logger: logger, now: { Date() })
         try folder.write(conninfo: conninfo)
-        let provider = TestProvider(port: port == 0 ? 0 : port + 1, logger: quiet(logger))
+        let provider = TestProvider(
+            port: port == 0 ? 0 : port + 1,
+            people: DemoProviders.people(of: projectID, stores),
+            logger: quiet(logger)
+        )
         let address = OwnAddress()
         var node = Node(
             stores,

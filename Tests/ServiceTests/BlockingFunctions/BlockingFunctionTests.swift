@@ -28,12 +28,18 @@ struct BlockingFunctionTests {
                 #expect(question["sign_in_method"]?.string == path.rawValue, "\(question)")
                 #expect(question["event_id"]?.string?.isEmpty == false)
                 #expect(question["ip_address"] == "127.0.0.1")
+                let metadata = question["user_record"]?["metadata"]
+                #expect(metadata?["last_sign_in_time"] == metadata?["creation_time"], "\(question)")
             }
             guard path.returns else { return }
+            let before = try #require(try await scene.service.account(account)?["lastLoginAt"]?.string)
+            scene.service.clock.advance(by: 90)
             let second = try await path.enter(scene, isNew: false)
             #expect(second.status == 200, "\(second)")
             #expect(scene.asked == ["/create", "/sign-in", "/sign-in"])
-            #expect(try await scene.question(to: "/sign-in")["sign_in_method"]?.string == path.rawValue)
+            let question = try await scene.question(to: "/sign-in")
+            #expect(question["sign_in_method"]?.string == path.rawValue)
+            #expect(question["user_record"]?["metadata"]?["last_sign_in_time"]?.number == Double(before), "\(question)")
             let refreshed = try await scene.service.refresh(second.refreshToken)
             #expect(refreshed.status == 200 && scene.asked.count == 3, "a refresh asks nobody")
         }
@@ -283,7 +289,23 @@ struct BlockingFunctionTests {
         }
     }
 
-    @Test("links, admins and refreshes call no function")
+    @Test(
+        "by default, functions are called for the methods for which Firebase calls them",
+        arguments: EntrancePath.allCases
+    )
+    func asksAsFirebase(_ path: EntrancePath) async throws {
+        try await FunctionScene.run({ $0.asksFunctionsAboutAll = false }) { scene in
+            scene.receiver.answer { _ in (403, "{}") }
+            let reply = try await path.enter(scene)
+            #expect((reply.status == 200) == !path.isAskedByFirebase, "\(reply)")
+            #expect(scene.asked == (path.isAskedByFirebase ? ["/create"] : []))
+            guard !path.isAskedByFirebase, path.returns else { return }
+            #expect(try await path.enter(scene, isNew: false).status == 200)
+            #expect(scene.asked == [])
+        }
+    }
+
+    @Test("a password added to an account, admins and refreshes call no function")
     func othersAskNobody() async throws {
         try await FunctionScene.run { scene in
             let guest = try await scene.service.call("accounts:signUp", [:])

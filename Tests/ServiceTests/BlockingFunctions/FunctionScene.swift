@@ -36,6 +36,8 @@ struct FunctionScene: Sendable {
             options.settings.delivery.sms = SMSProvider(url: "https://sms.example", body: "to=%TO%&text=%TEXT%")
             options.settings.blockingFunctions[.beforeCreate] = receiver.baseURL + "/create"
             options.settings.blockingFunctions[.beforeSignIn] = receiver.baseURL + "/sign-in"
+            // Every path asks; Firebase's own rule has its test.
+            options.settings.asksFunctionsAboutAll = true
             change(&options.settings)
             try await TestService.run(options) { service in
                 let tenant = try await TestProvider.tenant(.genericOIDC)
@@ -85,6 +87,12 @@ struct FunctionScene: Sendable {
         func verify(using algorithm: some JWTAlgorithm) {}
     }
 
+    /// A proof of Ada's identity at the provider `oidc.acme`, as the body of `signInWithIdp`.
+    func adaAtAcme() throws -> String {
+        let ada = tenant.addUser(TestUser("ada", email: "ada@example.com", emailVerified: true, name: "Ada"))
+        return "id_token=\(try tenant.mintIDToken(for: ada))&providerId=oidc.acme"
+    }
+
     /// Rows of accounts and sessions.
     func written() async throws -> [Int64] {
         let project = service.project.id.rawValue
@@ -106,6 +114,9 @@ enum EntrancePath: String, CaseIterable, Sendable {
     case emailLink
     case phone
 
+    /// Whether Firebase calls functions for it.
+    var isAskedByFirebase: Bool { self != .anonymous && self != .customToken }
+
     /// Whether somebody comes back by it.
     var returns: Bool { self != .anonymous }
 
@@ -120,12 +131,7 @@ enum EntrancePath: String, CaseIterable, Sendable {
         case .customToken:
             let token = try scene.backEnd.sign(scene.backEnd.payload(uid: "person-1", at: service.clock.seconds))
             return try await service.call("accounts:signInWithCustomToken", ["token": .string(token)])
-        case .provider:
-            let user = scene.tenant.addUser(
-                TestUser("ada", email: "ada@example.com", emailVerified: true, name: "Ada")
-            )
-            let token = try scene.tenant.mintIDToken(for: user)
-            return try await service.signInWithIdP(postBody: "id_token=\(token)&providerId=oidc.acme")
+        case .provider: return try await service.signInWithIdP(postBody: try scene.adaAtAcme())
         case .emailLink:
             let code = try await service.code(.emailSignIn, ["email": "ada@example.com"], to: "ada@example.com")
             return try await service.signInWithLink("ada@example.com", code)

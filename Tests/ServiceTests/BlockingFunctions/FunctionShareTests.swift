@@ -20,6 +20,7 @@ struct FunctionShareTests {
             options.outboundLimits.requestsPerHost = 8
             options.outboundLimits.requestsPerShare = 2
             options.settings.blockingFunctions[.beforeCreate] = receiver.baseURL + "/fast"
+            options.settings.asksFunctionsAboutAll = true
             try await TestService.run(options) { service in
                 let configuration = service.stores.configuration
                 let neighbour = try #require(ProjectID(rawValue: "neighbour-\(service.project.number)"))

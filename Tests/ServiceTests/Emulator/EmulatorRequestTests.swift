@@ -86,6 +86,42 @@ struct EmulatorRequestTests {
         }
     }
 
+    @Test(
+        "a fake credential's `rawUserInfo` has the names of the provider's real one",
+        arguments: [
+            ("google.com", ["id": "7", "name": "Ada", "email": "ada@example.com", "picture": "https://p.example/1"]),
+            ("github.com", ["id": "7", "name": "Ada", "login": "lady", "avatar_url": "https://p.example/1"]),
+            ("facebook.com", ["id": "7", "name": "Ada", "picture.data.url": "https://p.example/1"]),
+            ("twitter.com", ["id_str": "7", "name": "Ada", "screen_name": "lady"]),
+            ("microsoft.com", ["sub": "7", "name": "Ada", "preferred_username": "lady"]),
+            ("apple.com", ["sub": "7", "email": "ada@example.com"]),
+            ("oidc.any", ["sub": "7", "name": "Ada", "preferred_username": "lady"]),
+            ("oauth.any", ["id": "7", "name": "Ada"]),
+        ] as [(String, [String: String])]
+    )
+    func rawUserInfo(_ provider: String, _ expected: [String: String]) async throws {
+        try await run { service in
+            let fake = """
+                {"sub":"7","name":"Ada","email":"ada@example.com","email_verified":true,"screen_name":"lady",\
+                "picture":"https://p.example/1"}
+                """
+            let reply = try await service.signInWithIdP(postBody: "access_token=\(fake)&providerId=\(provider)")
+            #expect(reply["displayName"] == "Ada" && reply["email"] == "ada@example.com", "\(reply)")
+            #expect(reply["screenName"] == "lady" && reply["photoUrl"] == "https://p.example/1", "\(reply)")
+            let raw = try JSON(parsing: Array((reply["rawUserInfo"]?.string ?? "").utf8))
+            for (path, value) in expected {
+                let found = path.split(separator: ".").reduce(raw as JSON?) { $0?[String($1)] }
+                #expect(found?.string == value, "\(path): \(raw)")
+            }
+            guard provider == "google.com" else { return }
+            #expect(raw["verified_email"] == true && raw["sub"] == nil, "\(raw)")
+            #expect(
+                raw["granted_scopes"]?.string
+                    == "openid https://www.googleapis.com/auth/userinfo.email https://www.googleapis.com/auth/userinfo.profile"
+            )
+        }
+    }
+
     @Test("a `+` that is encoded stays one")
     func encodedPlus() async throws {
         try await run { service in

@@ -99,6 +99,11 @@ package struct OpenAPIDocument: Sendable {
         return components["#/components/schemas/\(name)"].map(paths) ?? []
     }
 
+    /// The names of a component's members.
+    package func members(ofComponent name: String) -> Set<String> {
+        Set((components["#/components/schemas/\(name)"]?["properties"]?.members ?? []).map(\.name))
+    }
+
     /// The path prefixes under which a path is served.
     package func prefixes(of path: String) -> [String] {
         root["paths"]?[path].map { Self.prefixes(of: $0, in: root) } ?? []

@@ -137,7 +137,7 @@ import Testing
 private struct FakeVerifier: CredentialVerifier {
     func verify(
         _ credential: DirectCredential,
-        provider: ProviderConfiguration?,
+        definition: ProviderDefinition?,
         id: ProviderID
     ) async throws(FederationError) -> FederatedCredential? {
         guard credential.idToken == Secret("fake") else { return nil }

@@ -4,6 +4,9 @@
 (() => {
   if (window.gapi?.iframes?.Iframe) return;
   const frames = new Set();
+  // Google's loader does not let exceptions of callbacks escape, and the SDK relies on it: its check of the iframe's
+  // storage throws `auth/internal-error` after each answer.
+  const quietly = (callback, data) => { try { callback?.(data); } catch { /* as Google's loader */ } };
 
   class Iframe {
     #window;
@@ -33,7 +36,7 @@
       }
       if (message.kind !== "call") return;
       const handler = this.#handlers.get(message.type);
-      if (handler) handler(message.data); else this.#early.push(message);
+      if (handler) quietly(handler, message.data); else this.#early.push(message);
     }
 
     #post(message) { this.#window.postMessage({ identity: true, ...message }, this.#origin); }
@@ -44,7 +47,7 @@
       const answer = new Promise(resolve => this.#calls.set(id, resolve));
       this.#post({ kind: "call", id, type, data });
       const answers = await answer;
-      done?.(answers);
+      quietly(done, answers);
       return answers;
     }
 
@@ -53,7 +56,7 @@
     register(type, handler) {
       this.#handlers.set(type, handler);
       for (const message of this.#early.splice(0)) {
-        if (message.type === type) handler(message.data); else this.#early.push(message);
+        if (message.type === type) quietly(handler, message.data); else this.#early.push(message);
       }
     }
 
