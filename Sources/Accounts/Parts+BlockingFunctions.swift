@@ -100,7 +100,8 @@ extension Parts {
         let answer = try await ask(.beforeSignIn, about: &account, &signIn, caller)
         session.claims = signIn.claims
         guard let answer else { return (account, nil) }
-        return (account, try await amendment(answer, of: account, version, caller))
+        let amendment = try await amendment(answer, of: account, version, caller)
+        return (account, amendment)
     }
 
     /// Links to the signed-in account by ``change(_:session:_:decide:)``, after the blocking function.

@@ -187,8 +187,7 @@ extension IdentityMapping {
         self.claims = claims
         for (names, paths) in Self.usualNames {
             guard let value = names.lazy.compactMap({ claims[$0] }).first(where: { $0 != .null }) else { continue }
-            let paths = definition.claims[keyPath: paths]
-            guard let path = paths.first, !paths.contains(where: { JSONValue.object(claims)[path: $0] != nil }) else {
+            guard let path = definition.claims[keyPath: paths].first, JSONValue.object(claims)[path: path] == nil else {
                 continue
             }
             self.claims.set(value, at: path)
