@@ -3,6 +3,9 @@ import Synchronization
 
 /// A clock that stands still until a test moves it.
 package final class SteppableClock: Sendable {
+    /// That of the service around a test.
+    @TaskLocal static var ofService: SteppableClock?
+
     private let date: Mutex<Date>
     private let tick: Double
 

@@ -18,6 +18,17 @@ package struct TestDatabase: Sendable {
 }
 
 extension TestDatabase {
+    /// Runs a `VACUUM` until nothing is left to do in these tables: whoever looks at anything in the database, such as
+    /// autovacuum's `ANALYZE` of another table, keeps it from marking pages as all visible.
+    package func vacuum(_ statement: SQL, of tables: [String]) async throws {
+        try await waitUntil {
+            try await client.execute(statement)
+            return try await client.query(
+                "SELECT count(*) FROM pg_class WHERE oid = ANY(\(tables)::regclass[]) AND relallvisible < relpages"
+            ) { try $0.next(Int64.self) } == [0]
+        }
+    }
+
     /// An empty database on the same server, without a schema; dropped afterwards.
     package static func withEmpty<R>(_ body: (String) async throws -> R) async throws -> R {
         let (name, conninfo) = try await TestServer.shared.makeEmptyDatabase()

@@ -1,4 +1,5 @@
 package import Development
+import struct Foundation.Date
 import Secrets
 import StrictJSON
 package import Testing
@@ -39,13 +40,19 @@ extension TestProvider {
     }
 
     /// A tenant of the suite's server, with a name of its own.
+    ///
+    /// Its clock runs, but not away from that of the service around, which stands: on a slow machine its tokens would be of
+    /// the future there.
     package static func tenant(
         _ personality: ProviderPersonality,
         name: String = "tenant"
     ) async throws -> TestTenant {
-        try await current.addTenant(
+        let now: (@Sendable () -> Date)? =
+            if let clock = SteppableClock.ofService { { min(Date(), clock.current.addingTimeInterval(30)) } } else { nil }
+        return try await current.addTenant(
             name + "-" + RandomSource.system.text(8, of: "abcdefghijklmnopqrstuvwxyz"),
-            personality
+            personality,
+            now: now
         )
     }
 }

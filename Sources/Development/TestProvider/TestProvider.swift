@@ -86,11 +86,13 @@ package final class TestProvider: Service {
     ///   - name: a path segment, which must be new.
     ///   - title: what people read on the page; nil for the personality's name.
     ///   - issuer: nil for the base URL, which changes with the port.
+    ///   - now: nil for the server's clock.
     package func addTenant(
         _ name: String,
         _ personality: ProviderPersonality,
         title: String? = nil,
-        issuer: String? = nil
+        issuer: String? = nil,
+        now: (@Sendable () -> Date)? = nil
     ) async throws -> TestTenant {
         let base = try await baseURL() + "/t/" + PercentEncoding.encode(name)
         let tenant = TestTenant(
@@ -100,7 +102,7 @@ package final class TestProvider: Service {
                 base: base,
                 issuer: issuer ?? base,
                 personality: personality,
-                now: now,
+                now: now ?? self.now,
                 random: random
             )
         )

@@ -53,7 +53,6 @@ extension TestService {
     /// Accounts whose order by address and time is that of their ids; the last one alone has a phone.
     func fill(_ count: Int, from first: Int = 1) async throws {
         let project = project.id.rawValue
-        // The snapshot of autovacuum's ANALYZE would keep the VACUUM below from marking pages as all visible.
         let withoutAutovacuum: [SQL] = [
             "ALTER TABLE accounts SET (autovacuum_enabled = off)",
             "ALTER TABLE account_activity SET (autovacuum_enabled = off)",
@@ -75,6 +74,9 @@ extension TestService {
             FROM n ORDER BY md5(id)
             """
         )
-        try await stores.database.execute("VACUUM (ANALYZE) accounts, account_activity, linked_credentials")
+        try await TestDatabase.current.vacuum(
+            "VACUUM (ANALYZE) accounts, account_activity, linked_credentials",
+            of: ["accounts", "account_activity", "linked_credentials"]
+        )
     }
 }

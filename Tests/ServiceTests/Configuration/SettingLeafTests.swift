@@ -16,7 +16,7 @@ struct SettingLeafTests {
             "tokenIssuer": "firebase", "publicURL": "https://own.example.com", "signingAlgorithm": "ES256",
             "rotateRefreshTokens": true, "sessionIdleDays": 9, "deleteAccountsDeletedAtProvider": true,
             "replicaStalenessSeconds": "9", "googleLoader": true, "signInPage": true, "appName": "App",
-            "captchaOperations": ["email"],
+            "captchaOperations": ["email"], "customTokensNeedSecondFactor": true, "blockingFunctionCalls": "all",
             "pages": [
                 "accentColor": "#112233", "backgroundColor": "#112233", "darkAccentColor": "#112233",
                 "darkBackgroundColor": "#112233",

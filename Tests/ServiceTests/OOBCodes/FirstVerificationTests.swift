@@ -232,7 +232,7 @@ struct FirstVerificationTests {
 }
 
 extension Reply {
-    fileprivate func expectMine(_ localID: String?, sourceLocation: SourceLocation = #_sourceLocation) {
+    func expectMine(_ localID: String?, sourceLocation: SourceLocation = #_sourceLocation) {
         #expect(status == 200 && self.localID == localID, "\(self)", sourceLocation: sourceLocation)
     }
 }

@@ -120,7 +120,7 @@ struct OutboxTests {
         let project = service.project.id.rawValue
         let (outbox, now) = (service.stores.outbox, service.clock.current)
         try await database.execute("DELETE FROM outbox")
-        try await database.execute("VACUUM outbox")
+        try await TestDatabase.current.vacuum("VACUUM outbox", of: ["outbox"])
         try await database.execute(
             """
             INSERT INTO outbox (project, message, kind, payload, tenant, next_attempt_at, created_at)

@@ -232,7 +232,7 @@ package struct TestService: Sendable {
                 callsOverHTTP: options.callsOverHTTP
             )
             do {
-                let result = try await body(service)
+                let result = try await SteppableClock.$ofService.withValue(clock) { try await body(service) }
                 await group.triggerGracefulShutdown()
                 try await tasks.waitForAll()
                 await lent?.giveBack()
