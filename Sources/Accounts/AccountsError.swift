@@ -115,7 +115,6 @@ package enum AccountsError: Error, Sendable, Hashable {
     case unsupportedRequestType
     case unauthorizedDomain
     case invalidLinkDomain
-    case invalidDynamicLinkDomain
     case missingOOBCode
     case invalidOOBCode
     case expiredOOBCode

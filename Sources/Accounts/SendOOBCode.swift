@@ -45,10 +45,10 @@ package struct SendOOBCode: Sendable {
     /// Loopback is not reached from a mail.
     private func linkDomain(_ request: Request, _ caller: Caller) throws(AccountsError) -> String? {
         guard let text = request.linkDomain else { return nil }
-        guard let uri = ContinueURI("https://\(text)"), uri.isOrigin, uri.authority == text.lowercased(),
+        guard let uri = ContinueURI("https://\(text)"), uri.isOrigin, uri.host == text.lowercased(),
             !uri.isLoopback, uri.isAuthorizedOrigin(of: caller.project.settings, anyLoopback: false)
         else { throw .invalidLinkDomain }
-        return uri.authority
+        return uri.host
     }
 
     /// If the caller must not learn whether an email has an account, the response and the work are the same, but no

@@ -18,15 +18,21 @@ package struct TestDatabase: Sendable {
 }
 
 extension TestDatabase {
-    /// Runs a `VACUUM` until nothing is left to do in these tables: whoever looks at anything in the database, such as
-    /// autovacuum's `ANALYZE` of another table, keeps it from marking pages as all visible.
-    package func vacuum(_ statement: SQL, of tables: [String]) async throws {
+    /// Runs a `VACUUM` once nobody looks at the database as it was before: such a look, as autovacuum's `ANALYZE` of any
+    /// table has it, would keep it from marking pages as all visible.
+    package func vacuum(_ statement: SQL) async throws {
+        let last = try await client.query("SELECT pg_current_xact_id()::text") { try $0.next(String.self) }[0]
         try await waitUntil {
-            try await client.execute(statement)
-            return try await client.query(
-                "SELECT count(*) FROM pg_class WHERE oid = ANY(\(tables)::regclass[]) AND relallvisible < relpages"
-            ) { try $0.next(Int64.self) } == [0]
+            try await client.query(
+                """
+                SELECT pg_snapshot_xmin(pg_current_snapshot()) > \(last)::xid8 AND NOT EXISTS (
+                    SELECT FROM pg_stat_activity WHERE datname = current_database()
+                        AND age(backend_xmin) > age(\(last)::xid8::xid)
+                )
+                """
+            ) { try $0.next(Bool.self) } == [true]
         }
+        try await client.execute(statement)
     }
 
     /// An empty database on the same server, without a schema; dropped afterwards.

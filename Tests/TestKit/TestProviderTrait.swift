@@ -48,7 +48,9 @@ extension TestProvider {
         name: String = "tenant"
     ) async throws -> TestTenant {
         let now: (@Sendable () -> Date)? =
-            if let clock = SteppableClock.ofService { { min(Date(), clock.current.addingTimeInterval(30)) } } else { nil }
+            if let clock = SteppableClock.ofService { { min(Date(), clock.current.addingTimeInterval(30)) } } else {
+                nil
+            }
         return try await current.addTenant(
             name + "-" + RandomSource.system.text(8, of: "abcdefghijklmnopqrstuvwxyz"),
             personality,

@@ -40,8 +40,10 @@ package struct ChangeSettings: Sendable {
             let (ownURL, wasLimited) = (settings.publicURL, settings.rateLimits.isEnabled)
             var changed: [String] = []
             for change in changes {
-                let before = settings
+                var before = settings
                 try change.apply(&settings)
+                // A value that is now given, and was the default before, is no other value.
+                before.given = settings.given
                 if settings != before { changed.append(change.path) }
             }
             if settings.publicURL != ownURL {

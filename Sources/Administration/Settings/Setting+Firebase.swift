@@ -5,10 +5,11 @@ extension Setting {
     // MARK: Kept
 
     /// Descriptions that change nothing here, which clients expect to read as they wrote them.
-    static let described = describedOfBoth + [
-        description("multiTenant.defaultTenantLocation"), description("quota.signUpQuotaConfig.quota"),
-        description("quota.signUpQuotaConfig.startTime"), description("quota.signUpQuotaConfig.quotaDuration"),
-    ]
+    static let described =
+        describedOfBoth + [
+            description("multiTenant.defaultTenantLocation"), description("quota.signUpQuotaConfig.quota"),
+            description("quota.signUpQuotaConfig.startTime"), description("quota.signUpQuotaConfig.quotaDuration"),
+        ]
 
     static let describedOfTenant = describedOfBoth + [describedFlag("inheritance.emailSendingConfig")]
 

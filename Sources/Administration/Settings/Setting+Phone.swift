@@ -87,7 +87,8 @@ extension Setting {
     private static func smsSecondFactor(_ path: String) -> Setting {
         let sms = "PHONE_SMS"
         let field = Field<[String]>(path, get: { $0.secondFactors.offersSMS ? [sms] : [] }) { settings, providers in
-            settings.secondFactors.offersSMS = providers.contains(sms)
+            // None is no choice: there is no other.
+            settings.secondFactors.offersSMS = providers.isEmpty || providers.contains(sms)
         }
         return Setting(path: path, value: .choices(field, of: ["PROVIDER_UNSPECIFIED", sms]))
     }

@@ -14,7 +14,9 @@ enum QueryParameters {
 
     /// The query with the names that the route reads.
     static func read(_ query: FormFields, by route: Route) throws(WireError) -> FormFields {
-        guard route.host != .service || route.path.hasPrefix("/emulator/v1/"), !query.pairs.isEmpty else { return query }
+        guard route.host != .service || route.path.hasPrefix("/emulator/v1/"), !query.pairs.isEmpty else {
+            return query
+        }
         var pairs: [(name: String, value: String)] = []
         for (name, value) in query.pairs {
             if standard.contains(name) || name.hasPrefix("$") {

@@ -14,10 +14,24 @@ struct OAuthClientRoutes {
     var routes: [Route] {
         let path = "/v2/projects/{project}/oauthClients"
         return [
-            Route(.get, path, errors: .status, query: ["pageSize", "pageToken"], isInTenants: false, .admin(.manageConfiguration, list)),
+            Route(
+                .get,
+                path,
+                errors: .status,
+                query: ["pageSize", "pageToken"],
+                isInTenants: false,
+                .admin(.manageConfiguration, list)
+            ),
             Route(.post, path, errors: .status, isInTenants: false, .admin(.manageConfiguration, create)),
             Route(.get, path + "/{client}", errors: .status, isInTenants: false, .admin(.manageConfiguration, get)),
-            Route(.patch, path + "/{client}", errors: .status, query: ["updateMask"], isInTenants: false, .admin(.manageConfiguration, patch)),
+            Route(
+                .patch,
+                path + "/{client}",
+                errors: .status,
+                query: ["updateMask"],
+                isInTenants: false,
+                .admin(.manageConfiguration, patch)
+            ),
             Route(
                 .delete,
                 path + "/{client}",

@@ -17,7 +17,12 @@ struct AdminAccountRoutes {
             Route(.post, base + ":lookup", .admin(.readAccounts, lookUp)),
             Route(.post, base + ":update", .admin(.manageAccounts, update)),
             Route(.post, base + ":delete", .admin(.manageAccounts, delete)),
-            Route(.get, base + ":batchGet", query: ["maxResults", "nextPageToken", "tenantId", "delegatedProjectNumber"], .admin(.readAccounts, list)),
+            Route(
+                .get,
+                base + ":batchGet",
+                query: ["maxResults", "nextPageToken", "tenantId", "delegatedProjectNumber"],
+                .admin(.readAccounts, list)
+            ),
             Route(.post, base + ":batchDelete", .admin(.manageAccounts, deleteAll)),
             Route(.post, base + ":signOut", .admin(.manageAccounts, signOut)),
             Route(.post, base + ":listSessions", .admin(.readAccounts, listSessions)),

@@ -63,7 +63,6 @@ struct OOBCodeRoutes {
         request.idToken = try body.text("idToken")
         request.continueURL = try body.text("continueUrl")
         request.linkDomain = try body.text("linkDomain")
-        guard try body.text("dynamicLinkDomain") == nil else { throw AccountsError.invalidDynamicLinkDomain }
         request.handlesCodeInApp = try body.bool("canHandleCodeInApp") ?? false
         return request
     }

@@ -12,7 +12,13 @@ struct PhoneRoutes {
         [
             Route(.post, "/v1/accounts:sendVerificationCode", legacy: "sendVerificationCode", .client(send)),
             Route(.post, "/v1/accounts:signInWithPhoneNumber", legacy: "verifyPhoneNumber", .client(signIn)),
-            Route(.get, "/v1/recaptchaParams", legacy: "getRecaptchaParam", query: ["tenantId"], .client(recaptchaParams)),
+            Route(
+                .get,
+                "/v1/recaptchaParams",
+                legacy: "getRecaptchaParam",
+                query: ["tenantId"],
+                .client(recaptchaParams)
+            ),
         ]
     }
 

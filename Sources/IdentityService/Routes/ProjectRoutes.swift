@@ -18,7 +18,13 @@ struct ProjectRoutes {
                 .client(project)
             ),
             Route(.get, "/v2/passwordPolicy", errors: .status, query: ["tenantId"], .client(passwordPolicy)),
-            Route(.get, "/v2/recaptchaConfig", errors: .status, query: ["tenantId", "clientType", "version"], .client(recaptchaConfig)),
+            Route(
+                .get,
+                "/v2/recaptchaConfig",
+                errors: .status,
+                query: ["tenantId", "clientType", "version"],
+                .client(recaptchaConfig)
+            ),
         ]
     }
 

@@ -19,7 +19,13 @@ struct ProviderRoutes {
             query: String...,
             operation: @escaping @Sendable (AdminCall, ProviderCollection) async throws -> Response
         ) -> Route {
-            Route(method, path, errors: .status, query: query, .admin(.manageConfiguration) { try await operation($0, collection) })
+            Route(
+                method,
+                path,
+                errors: .status,
+                query: query,
+                .admin(.manageConfiguration) { try await operation($0, collection) }
+            )
         }
         return [
             route(.get, path, query: "pageSize", "pageToken", operation: list),

@@ -10,7 +10,15 @@ struct RevocationRoutes {
     let accounts: AccountsService
 
     var routes: [Route] {
-        [Route(.get, "/v1/projects/{project}/revocations", query: ["cursor", "tokenLifetime", "pageSize"], isInTenants: false, .admin(.readAccounts, list))]
+        [
+            Route(
+                .get,
+                "/v1/projects/{project}/revocations",
+                query: ["cursor", "tokenLifetime", "pageSize"],
+                isInTenants: false,
+                .admin(.readAccounts, list)
+            )
+        ]
     }
 
     private func list(_ call: AdminCall) async throws -> Response {

@@ -10,7 +10,14 @@ struct SettingsRoutes {
         let path = "/v2/projects/{project}/config"
         return [
             Route(.get, path, errors: .status, isInTenants: false, .admin(.manageConfiguration, get)),
-            Route(.patch, path, errors: .status, query: ["updateMask"], isInTenants: false, .admin(.manageConfiguration, patch)),
+            Route(
+                .patch,
+                path,
+                errors: .status,
+                query: ["updateMask"],
+                isInTenants: false,
+                .admin(.manageConfiguration, patch)
+            ),
         ]
     }
 
@@ -18,8 +25,12 @@ struct SettingsRoutes {
 
     /// What admins may send back as they read it.
     private static let readOnly =
-        ["name", "subtype", "defaultHostingSite", "client.apiKey", "client.firebaseSubdomain", "signIn.hashConfig.algorithm", "signIn.hashConfig.saltSeparator",
-        "signIn.hashConfig.signerKey", "passwordPolicyConfig.lastUpdateTime", "notification.sendSms.smsTemplate.content"]
+        [
+            "name", "subtype", "defaultHostingSite", "client.apiKey", "client.firebaseSubdomain",
+            "signIn.hashConfig.algorithm", "signIn.hashConfig.saltSeparator",
+            "signIn.hashConfig.signerKey", "passwordPolicyConfig.lastUpdateTime",
+            "notification.sendSms.smsTemplate.content",
+        ]
 
     private func get(_ call: AdminCall) async throws -> Response {
         .json { $0.settings(of: call.project) }

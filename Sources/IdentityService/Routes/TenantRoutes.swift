@@ -12,7 +12,13 @@ struct TenantRoutes {
             Route(.get, path, errors: .status, query: ["pageSize", "pageToken"], .admin(.manageConfiguration, list)),
             Route(.post, path, errors: .status, .admin(.manageConfiguration, create)),
             Route(.get, path + "/{tenant}", errors: .status, .admin(.manageConfiguration, get)),
-            Route(.patch, path + "/{tenant}", errors: .status, query: ["updateMask"], .admin(.manageConfiguration, patch)),
+            Route(
+                .patch,
+                path + "/{tenant}",
+                errors: .status,
+                query: ["updateMask"],
+                .admin(.manageConfiguration, patch)
+            ),
             Route(.delete, path + "/{tenant}", errors: .status, .admin(.manageConfiguration, delete)),
         ]
     }
@@ -22,7 +28,9 @@ struct TenantRoutes {
     /// Members that are not settings.
     private static let others =
         ["displayName", "disableAuth", "name", "tenantId", "passwordPolicyConfig.lastUpdateTime"]
-        + ["algorithm", "rounds", "memoryCost", "saltSeparator", "signerKey"].flatMap { ["hashConfig.\($0)", "signIn.hashConfig.\($0)"] }
+        + ["algorithm", "rounds", "memoryCost", "saltSeparator", "signerKey"].flatMap {
+            ["hashConfig.\($0)", "signIn.hashConfig.\($0)"]
+        }
 
     private func list(_ call: AdminCall) async throws -> Response {
         let size = try call.pageSize("pageSize", default: 20, maximum: 1000)

@@ -142,7 +142,8 @@ extension AdminCall {
     /// - Parameters:
     ///   - literal: as in ``FieldMask``.
     ///   - kind: as in ``FieldMask``.
-    func updateMask(literal: String? = nil, of body: WireObject, _ kind: (String) -> FieldMask.Kind) throws -> FieldMask {
+    func updateMask(literal: String? = nil, of body: WireObject, _ kind: (String) -> FieldMask.Kind) throws -> FieldMask
+    {
         guard let text = try call.query.value("updateMask"), !text.isEmpty else {
             return FieldMask(of: body, literal: literal, kind)
         }

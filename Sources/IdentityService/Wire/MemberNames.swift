@@ -33,7 +33,8 @@ indirect enum MemberNames: Sendable, ExpressibleByArrayLiteral {
         for member in members {
             let name = member.name
             // Other texts that Unicode treats as equivalent are not read.
-            guard name.utf8.allSatisfy({ $0 < 0x80 }), let inner = names[name] ?? names[FieldMask.camelCase(name)] else {
+            guard name.utf8.allSatisfy({ $0 < 0x80 }), let inner = names[name] ?? names[FieldMask.camelCase(name)]
+            else {
                 let at = place.isEmpty ? "" : " at '\(place)'"
                 throw .invalidRequest(
                     "Invalid JSON payload received. Unknown name \"\(name.prefix(128))\"\(at): Cannot find field.",

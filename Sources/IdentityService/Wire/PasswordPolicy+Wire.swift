@@ -28,7 +28,9 @@ extension PasswordPolicy {
         json.object("customStrengthOptions") { json in
             json.member("minPasswordLength", number: Int64(minimumLength))
             json.member("maxPasswordLength", number: Int64(maximumLength))
-            for (name, path) in Self.flags { json.member(name, isWhole || self[keyPath: path] ? self[keyPath: path] : nil) }
+            for (name, path) in Self.flags {
+                json.member(name, isWhole || self[keyPath: path] ? self[keyPath: path] : nil)
+            }
         }
     }
 

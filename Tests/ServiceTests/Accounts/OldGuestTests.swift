@@ -39,7 +39,7 @@ struct OldGuestTests {
             }
             guard isWanted else { return }
             try await service.refresh(old.refreshToken).expectRefused("USER_NOT_FOUND")
-            let entries = try await service.admin("auditEntries?account=\(old.localID ?? "")")
+            let entries = try await service.admin("auditEntries?localId=\(old.localID ?? "")")
             #expect(
                 entries["auditEntries"]?.array?.contains { $0["action"] == "ACCOUNT_DELETED" } == true,
                 "\(entries)"

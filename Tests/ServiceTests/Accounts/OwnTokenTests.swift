@@ -208,7 +208,7 @@ struct OwnTokenTests {
                 #expect(try await world.resume(bent).error == "INVALID_PENDING_TOKEN", "\(bent)")
             }
             // Every character of the signature and of the header; the payload by steps.
-            for bent in Self.bent(idToken, every: 7) {
+            for bent in Self.bent(idToken, every: 7) where !bent.isEmpty {
                 #expect(try await service.lookUp(bent).error == "INVALID_ID_TOKEN", "\(bent)")
             }
             // NUL is no text at all.

@@ -75,8 +75,7 @@ extension TestService {
             """
         )
         try await TestDatabase.current.vacuum(
-            "VACUUM (ANALYZE) accounts, account_activity, linked_credentials",
-            of: ["accounts", "account_activity", "linked_credentials"]
+            "VACUUM (ANALYZE) accounts, account_activity, linked_credentials"
         )
     }
 }

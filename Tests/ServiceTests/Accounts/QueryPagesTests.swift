@@ -28,7 +28,7 @@ struct QueryPagesTests {
         /// A new account: many share a time, and some have no address.
         mutating func make() -> JSON {
             let id = letters()
-            let time = Int.random(in: 1000...1005, using: &random)
+            let time = 1_700_000_000_000 + Int.random(in: 0...5, using: &random)
             let email = Int.random(in: 0..<3, using: &random) == 0 ? nil : "\(letters())@example.com"
             let key =
                 switch sort {

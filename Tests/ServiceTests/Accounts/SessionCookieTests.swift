@@ -112,7 +112,7 @@ struct SessionCookieTests {
                     ["idToken": idToken, "validDuration": duration]
                 ).expectRefused("INVALID_DURATION")
             }
-            for text: JSON in ["", "x", "a.b.c"] {
+            for text: JSON in ["x", "a.b.c"] {
                 try await service.admin(":createSessionCookie", ["idToken": text]).expectRefused("INVALID_ID_TOKEN")
             }
             _ = try await service.admin("accounts:update", ["localId": user["localId"] ?? "", "disableUser": true])

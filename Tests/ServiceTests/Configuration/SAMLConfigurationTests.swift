@@ -89,7 +89,7 @@ struct SAMLConfigurationTests {
                 let reply = try await send("GET", elsewhere, to: service)
                 #expect(reply.status == 404 && reply.error == "CONFIGURATION_NOT_FOUND", "\(elsewhere)")
             }
-            #expect(try await send("GET", "oauthIdpConfigs", in: place, to: service).json == ["inboundSamlConfigs": []])
+            #expect(try await send("GET", "oauthIdpConfigs", in: place, to: service).json == ["oauthIdpConfigs": []])
 
             // A change of one member leaves the others.
             let changes: JSON = [
@@ -106,9 +106,9 @@ struct SAMLConfigurationTests {
             #expect(changed.json == .object(expected), "\(changed)")
             #expect(try await send("GET", path, in: place, to: service).json == changed.json)
             let whole = try await send("PATCH", path, acme, in: place, to: service)
-            #expect(whole.json == created.json, "without a mask everything is replaced")
+            #expect(whole.json == created.json, "without a mask what the body has is changed")
 
-            #expect(try await send("DELETE", path, in: place, to: service).json == ["inboundSamlConfigs": []])
+            #expect(try await send("DELETE", path, in: place, to: service).json == [:])
             for (method, body) in [("GET", nil), ("DELETE", nil), ("PATCH", acme)] as [(String, JSON?)] {
                 let gone = try await send(method, path, body, in: place, to: service)
                 #expect(gone.status == 404 && gone.error == "CONFIGURATION_NOT_FOUND", "\(method) \(gone)")

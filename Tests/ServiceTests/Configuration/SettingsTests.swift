@@ -12,7 +12,9 @@ struct SettingsTests {
             #expect(reply["name"]?.string == "projects/\(service.project.number)/config")
             #expect(reply["signIn"]?["email"] == ["enabled": true, "passwordRequired": true])
             #expect(reply["signIn"]?["allowDuplicateEmails"] == nil)
-            for unset in ["client", "mfa", "passwordPolicyConfig", "smsRegionConfig", "blockingFunctions", "notification"] {
+            for unset in [
+                "client", "mfa", "passwordPolicyConfig", "smsRegionConfig", "blockingFunctions", "notification",
+            ] {
                 #expect(reply[unset] == nil, "\(unset)")
             }
             #expect(reply["emailPrivacyConfig"] == ["enableImprovedEmailPrivacy": true])
@@ -25,7 +27,8 @@ struct SettingsTests {
         arguments: [
             ("config", "authorizedDomain"), ("config", "identity.webhook.url"), ("config", "signIn.email.enabledd"),
             ("config", "authorizedDomains,unknown"), ("config", "smsRegionConfig.allowlistOnly.regions"),
-            ("config", "mobileLinksConfig.domains"), ("config", "*"), ("config", "authorizedDomains,*"), ("config", "authorizedDomains.0"),
+            ("config", "mobileLinksConfig.domains"), ("config", "*"), ("config", "authorizedDomains,*"),
+            ("config", "authorizedDomains.0"),
             ("config", "identity.oauth.scopes.orders"), ("tenants/{tenant}", "displayname"),
             ("tenants/{tenant}", "authorizedDomains"),
             ("tenants/{tenant}", "displayName,mfaConfig.providerConfigs.state"),
@@ -48,11 +51,13 @@ struct SettingsTests {
                 .replacing("{client}", with: client["client_id"]?.string ?? "")
             let before = try await service.admin(path, version: "v2")
             #expect(before.status == 200, "\(before)")
-            let body: JSON = [
-                "authorizedDomains": ["a.example"], "displayName": "Southwind", "rpId": "b.example",
-                "client_name": "Other",
-                "signIn": ["email": ["enabled": false]],
-            ]
+            let body: JSON =
+                switch resource {
+                case "config": ["authorizedDomains": ["a.example"], "signIn": ["email": ["enabled": false]]]
+                case "tenants/{tenant}": ["displayName": "Southwind"]
+                case "oauthClients/{client}": ["client_name": "Other"]
+                default: ["rpId": "b.example"]
+                }
             for parameter in ["updateMask", "update_mask"] {
                 let reply = try await service.admin(
                     "\(path)?\(parameter)=\(mask)",

@@ -99,7 +99,10 @@ struct ConfiguringProvidersTests {
                 #expect(gone.error == "CONFIGURATION_NOT_FOUND")
                 #expect(gone["error"]?["status"] == "NOT_FOUND")
             }
-            #expect(try await send("GET", "oauthIdpConfigs", to: service).json == [:], "an empty list is {}")
+            #expect(
+                try await send("GET", "oauthIdpConfigs", to: service).json == ["oauthIdpConfigs": []],
+                "an empty list is {}"
+            )
         }
     }
 
@@ -196,7 +199,7 @@ struct ConfiguringProvidersTests {
                 #expect(reply["error"]?["status"] == "INVALID_ARGUMENT")
                 #expect(reply["error"]?["errors"] == nil, "envelope B")
             }
-            #expect(try await send("GET", "oauthIdpConfigs", to: service).json == [:])
+            #expect(try await send("GET", "oauthIdpConfigs", to: service).json == ["oauthIdpConfigs": []])
 
             // A change that makes a good one bad is refused whole.
             let made = try await send("POST", "oauthIdpConfigs?oauthIdpConfigId=oidc.acme", Self.oidc, to: service)
@@ -257,7 +260,7 @@ struct ConfiguringProvidersTests {
         try await run { service in
             _ = try await send("POST", "oauthIdpConfigs?oauthIdpConfigId=oidc.acme", Self.oidc, to: service)
             try await TestService.run { (other: TestService) async throws in
-                #expect(try await send("GET", "oauthIdpConfigs", to: other).json == [:])
+                #expect(try await send("GET", "oauthIdpConfigs", to: other).json == ["oauthIdpConfigs": []])
                 #expect(try await send("GET", "oauthIdpConfigs/oidc.acme", to: other).status == 404)
                 #expect(try await send("DELETE", "oauthIdpConfigs/oidc.acme", to: other).status == 404)
             }

@@ -94,7 +94,7 @@ struct YahooJapanTests {
     @Test(
         "R-02: an unknown response type, or one without code, is refused",
         arguments: [
-            "id_token", "token", "none", "", "CODE", "code code", "code  id_token", "code id_token none", " code",
+            "id_token", "token", "none", "CODE", "code code", "code  id_token", "code id_token none", " code",
         ]
     )
     func oddResponseTypes(_ asked: String) async throws {

@@ -144,7 +144,7 @@ struct ConflictTests {
         try await withConflict { world, owner, conflict in
             let other = try await world.service.signUp("eve@example.com")
             try await world.resume(conflict.pendingToken, idToken: "x").expectRefused("INVALID_ID_TOKEN")
-            try await world.resume(conflict.pendingToken, idToken: "").expectRefused("INVALID_ID_TOKEN")
+            try await world.resume(conflict.pendingToken, idToken: " ").expectRefused("INVALID_ID_TOKEN")
             let refused = try await world.resume(conflict.pendingToken, idToken: other.idToken)
             refused.expectLinkRefused("EMAIL_EXISTS")
             #expect(refused.pendingToken == conflict.pendingToken)

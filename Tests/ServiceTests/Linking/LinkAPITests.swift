@@ -15,7 +15,7 @@ struct LinkAPITests {
         try await LinkingWorld.run { world in
             let user = try await world.service.signUp("eve@example.com")
             for (token, error) in [
-                ("", "INVALID_ID_TOKEN"), ("x", "INVALID_ID_TOKEN"), (user.refreshToken ?? "", "INVALID_ID_TOKEN"),
+                (" ", "INVALID_ID_TOKEN"), ("x", "INVALID_ID_TOKEN"), (user.refreshToken ?? "", "INVALID_ID_TOKEN"),
             ] {
                 try await world.acme(world.person(), idToken: token, Self.inBand).expectRefused(error)
             }

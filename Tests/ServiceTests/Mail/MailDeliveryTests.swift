@@ -338,7 +338,7 @@ struct MailDeliveryTests {
                     method: "PATCH",
                     version: "v2"
                 )
-                #expect(cleared["notification"] == ["sendEmail": [:]])
+                #expect(cleared["notification"] == nil)
             }
         }
     }

@@ -232,7 +232,7 @@ struct FirstVerificationTests {
 }
 
 extension Reply {
-    func expectMine(_ localID: String?, sourceLocation: SourceLocation = #_sourceLocation) {
+    fileprivate func expectMine(_ localID: String?, sourceLocation: SourceLocation = #_sourceLocation) {
         #expect(status == 200 && self.localID == localID, "\(self)", sourceLocation: sourceLocation)
     }
 }

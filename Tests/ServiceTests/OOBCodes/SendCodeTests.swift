@@ -211,9 +211,9 @@ struct SendCodeTests {
                 .expectRefused("OPERATION_NOT_ALLOWED")
             let on: JSON = ["signIn": ["email": ["enabled": true, "passwordRequired": false]]]
             let config = try await service.admin("config?updateMask=signIn.email", on, method: "PATCH", version: "v2")
-            #expect(config["signIn"]?["email"] == ["enabled": true], "\(config)")
+            #expect(config["signIn"]?["email"] == ["enabled": true, "passwordRequired": false], "\(config)")
             #expect(try await service.sendCode(.emailSignIn, ["email": "ada@example.com"]).status == 200)
-            let off: JSON = ["signIn": ["email": ["enabled": true]]]
+            let off: JSON = ["signIn": ["email": ["enabled": true, "passwordRequired": true]]]
             let back = try await service.admin("config?updateMask=signIn.email", off, method: "PATCH", version: "v2")
             #expect(back["signIn"]?["email"] == ["enabled": true, "passwordRequired": true], "\(back)")
             try await service.sendCode(.emailSignIn, ["email": "ada@example.com"])

@@ -191,10 +191,11 @@ struct DevCommandTests {
             ] {
                 for host in [
                     "evil.example:\(port)", "127.0.0.1.evil.example:\(port)", "localhost.evil.example",
-                    "evillocalhost:\(port)", "user@evil.example", "",
+                    "evillocalhost:\(port)", "",
                 ] {
                     #expect(try await status(of: path, host: host) == "HTTP/1.1 403", "\(path) \(host)")
                 }
+                #expect(try await status(of: path, host: "user@evil.example") == "HTTP/1.1 400", "\(path)")
                 for host in [
                     "127.0.0.1:\(port)", "[::1]:\(port)", "10.0.2.2:\(port)", "localhost:\(port)",
                     "a.localhost:\(port)", "localhost",

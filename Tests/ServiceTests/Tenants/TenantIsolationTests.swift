@@ -80,7 +80,7 @@ struct TenantIsolationTests {
                 let forged = Base64URL.encode(Array(payload.merging(["firebase": firebase]).text.utf8))
                 try await scene.service.lookUp("\(parts[0]).\(forged).\(parts[2])").expectRefused("INVALID_ID_TOKEN")
             }
-            for text in ["", ".", "..", "a.b.c", "e30.e30.e30", "x.\(Base64URL.encode("[]".utf8)).x"] {
+            for text in [".", "..", "a.b.c", "e30.e30.e30", "x.\(Base64URL.encode("[]".utf8)).x"] {
                 try await scene.service.lookUp(text).expectRefused("INVALID_ID_TOKEN")
             }
         }

@@ -120,7 +120,7 @@ struct OutboxTests {
         let project = service.project.id.rawValue
         let (outbox, now) = (service.stores.outbox, service.clock.current)
         try await database.execute("DELETE FROM outbox")
-        try await TestDatabase.current.vacuum("VACUUM outbox", of: ["outbox"])
+        try await TestDatabase.current.vacuum("VACUUM outbox")
         try await database.execute(
             """
             INSERT INTO outbox (project, message, kind, payload, tenant, next_attempt_at, created_at)
@@ -159,7 +159,11 @@ struct OutboxTests {
         var wasTold: @Sendable () -> Void
 
         func run() async throws {
-            try await withGracefulShutdownHandler { try await service.run() } onGracefulShutdown: { wasTold() }
+            try await withGracefulShutdownHandler {
+                try await service.run()
+            } onGracefulShutdown: {
+                wasTold()
+            }
         }
     }
 
