@@ -99,7 +99,7 @@ package struct ImportAccounts: Sendable {
                     let entry = entries[index]
                     let account = try account(of: entry, keepsUnverifiedFactors, project, tenant)
                     let password = try hash(of: entry)
-                    let imported = ImportedAccount(account: account, password: password, keptApp: entry.lackingApp)
+                    let imported = ImportedAccount(account: account, password: password, keepsApp: entry.lacksApp)
                     landing.append((index, imported))
                 } catch {
                     problems[index] = error
@@ -384,10 +384,10 @@ extension ImportAccounts.Entry {
     /// The emulator exports passkeys without their keys.
     fileprivate var importablePasskeys: [Passkey] { passkeys.filter { !$0.publicKey.isEmpty } }
 
-    /// The app that an account keeps when an entry without the app's secret replaces it; nil for none.
-    fileprivate var lackingApp: String? {
-        guard importableFactors.allSatisfy({ $0.phoneNumber != nil }) else { return nil }
-        return secondFactors.first { $0.needsSecret && $0.phoneNumber == nil && $0.sharedSecret == nil }?.id
+    /// Whether the account that the entry replaces keeps its app, of which the entry has no secret.
+    fileprivate var lacksApp: Bool {
+        importableFactors.allSatisfy { $0.phoneNumber != nil }
+            && secondFactors.contains { $0.needsSecret && $0.phoneNumber == nil && $0.sharedSecret == nil }
     }
 
     fileprivate func leftOut(keptApp: Bool) -> [ImportOmission] {

@@ -42,12 +42,18 @@ package struct SendOOBCode: Sendable {
         package var issued: (code: Secret, link: Secret)?
     }
 
-    /// Loopback is not reached from a mail.
+    /// Whoever has the domain gets the code: where `identity.continueURLs` says which pages are the app's, it must be the
+    /// host of one of them. Loopback is not reached from a mail.
     private func linkDomain(_ request: Request, _ caller: Caller) throws(AccountsError) -> String? {
         guard let text = request.linkDomain else { return nil }
         guard let uri = ContinueURI("https://\(text)"), uri.isOrigin, uri.host == text.lowercased(),
             !uri.isLoopback, uri.isAuthorizedOrigin(of: caller.project.settings, anyLoopback: false)
         else { throw .invalidLinkDomain }
+        let pages = caller.project.settings.continueURLs.compactMap { ContinueURI($0) }
+        guard pages.isEmpty || pages.contains(where: { $0.authority == uri.authority && $0.scheme == uri.scheme })
+        else {
+            throw .invalidLinkDomain
+        }
         return uri.host
     }
 

@@ -9,13 +9,13 @@ import Text
 package struct ImportedAccount: Sendable {
     package var account: Account
     package var password: StoredPassword?
-    /// An enrolled authenticator app whose secret the file lacks: an account that is replaced keeps it.
-    package var keptApp: String?
+    /// Whether the file lacks the secret of an authenticator app: an account that is replaced keeps its own.
+    package var keepsApp: Bool
 
-    package init(account: Account, password: StoredPassword?, keptApp: String? = nil) {
+    package init(account: Account, password: StoredPassword?, keepsApp: Bool = false) {
         self.account = account
         self.password = password
-        self.keptApp = keptApp
+        self.keepsApp = keepsApp
     }
 }
 
@@ -213,9 +213,9 @@ extension AccountStore {
                 var kept: Set<String> = []
                 for index in accounts.indices {
                     let id = accounts[index].account.id.rawValue
-                    guard let app = replaced[id]?.apps.first(where: { $0.id == accounts[index].keptApp }) else {
-                        continue
-                    }
+                    guard accounts[index].keepsApp, let app = replaced[id]?.apps.first,
+                        !accounts[index].account.secondFactors.contains(where: { $0.id == app.id })
+                    else { continue }
                     accounts[index].account.secondFactors.append(app)
                     kept.insert(id)
                 }

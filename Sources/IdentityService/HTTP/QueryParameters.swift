@@ -23,7 +23,7 @@ enum QueryParameters {
                 pairs.append((name, value))
                 continue
             }
-            let camel = FieldMask.camelCase(name)
+            let camel = WireObject.name(sent: name)
             guard route.query.contains(camel) else {
                 throw .invalidRequest(
                     "Invalid JSON payload received. Unknown name \"\(name.prefix(128))\": Cannot bind query parameter.",

@@ -22,7 +22,7 @@ struct PasskeyConfigRoutes {
         let body = try call.json()
         try Self.members.check(body)
         let config = WireObject([.init(name: Setting.passkeyConfig, value: .object(JSONObject(body.members)))])
-        let changes = try call.updateMask(of: body) { _ in .message }
+        let changes = try call.updateMask(of: body) { _ in .value }
             .changes(of: Setting.passkeys, in: config, below: Setting.passkeyConfig + ".", others: ["name"])
         guard call.tenant != .none else {
             return Self.answer(try await changeSettings(changes, of: call.project.id), call)

@@ -45,10 +45,11 @@ enum ProviderCollection: String, Sendable {
         return paths.contains { $0 == path || $0.hasPrefix(path + ".") }
     }
 
-    /// Whether a member is a map, as in ``FieldMask``.
+    /// What a member is, as in ``FieldMask``.
     func kind(_ path: String, of id: ProviderID) -> FieldMask.Kind {
+        guard path.hasPrefix("definition") else { return paths.contains(path) ? .value : .message }
         // Any name is one of a map's.
-        path.hasPrefix("definition.") && ProviderDefinition.hasMember(path + ".any-name", of: id) ? .map : .message
+        return ProviderDefinition.hasMember(path + ".any-name", of: id) ? .value : .message
     }
 
     /// What a configuration may have; the members of `definition` are the definition's to check.

@@ -87,9 +87,9 @@ extension Setting {
     /// Of one of these settings, or of what contains some.
     static func kind(_ path: String, of settings: [Setting]) -> FieldMask.Kind {
         switch settings.first(where: { $0.path == path })?.value {
-        case .map: .map
+        case nil, .regions: .message
         case .sms, .webhook, .captcha: .whole
-        default: .message
+        default: .value
         }
     }
 
@@ -212,8 +212,7 @@ extension JSONValue {
         case .null, .bool(false), .string(""), .array([]): true
         case .number: wholeNumber == 0
         case .string(let text): choices.contains(text)
-        case .object(let object): object.members.allSatisfy { $0.value.asksForNothing([]) }
-        case .bool, .array: false
+        case .bool, .array, .object: false
         }
     }
 }

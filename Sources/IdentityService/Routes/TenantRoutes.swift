@@ -60,7 +60,9 @@ struct TenantRoutes {
     private func patch(_ call: AdminCall) async throws -> Response {
         let body = try call.json()
         try Self.members.check(body)
-        let mask = try call.updateMask(of: body) { Setting.kind($0, of: Setting.ofTenant) }
+        let mask = try call.updateMask(of: body) {
+            Self.others.contains($0) ? .value : Setting.kind($0, of: Setting.ofTenant)
+        }
         let settings = try mask.changes(of: Setting.ofTenant, in: body, others: Self.others)
         return Self.answer(
             try await tenants.change(call.tenant, try Self.patch(body, mask), settings, of: call.project)

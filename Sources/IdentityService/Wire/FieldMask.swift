@@ -15,11 +15,15 @@ struct FieldMask: Sendable {
 
     /// - Parameter literal: the member inside which names are not converted, because they are the admin's own.
     init(_ text: String, literal: String? = nil) throws(WireError) {
-        let paths = text.split(separator: ",").map { $0.filter { $0 != " " } }
-        guard !paths.contains("*") else {
+        let paths = text.split(separator: ",", omittingEmptySubsequences: false).map { $0.filter { $0 != " " } }
+        guard !paths.contains("*"), !paths.contains("") else {
             throw .invalidRequest("The updateMask must name members: * is not supported.", field: "update_mask")
         }
-        self.paths = paths.map { Self.isBelow($0, literal) ? $0 : Self.camelCase($0) }
+        self.paths = paths.map { path in
+            if Self.isBelow(path, literal) { return path }
+            return path.split(separator: ".", omittingEmptySubsequences: false)
+                .map { WireObject.name(sent: String($0)) }.joined(separator: ".")
+        }
     }
 
     /// The members that stand in a body: each value, also `false`, `0`, `""` and an empty list or map; null and an empty
@@ -30,7 +34,7 @@ struct FieldMask: Sendable {
         var paths: [String] = []
         func add(_ members: [JSONObject.Member], _ parent: String) {
             for member in members {
-                let name = Self.isBelow(parent + ".", literal) ? member.name : Self.camelCase(member.name)
+                let name = Self.isBelow(parent + ".", literal) ? member.name : WireObject.name(sent: member.name)
                 let path = parent.isEmpty ? name : "\(parent).\(name)"
                 switch (member.value, kind(path)) {
                 case (.null, _): break
@@ -49,7 +53,8 @@ struct FieldMask: Sendable {
         case message
         /// A message that is one member.
         case whole
-        case map
+        /// A value, list or map; an object in place of one is a mistake that its reader names.
+        case value
     }
 
     private static func isBelow(_ path: String, _ parent: String?) -> Bool {

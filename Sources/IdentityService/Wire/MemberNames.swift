@@ -33,7 +33,7 @@ indirect enum MemberNames: Sendable, ExpressibleByArrayLiteral {
         for member in members {
             let name = member.name
             // Other texts that Unicode treats as equivalent are not read.
-            guard name.utf8.allSatisfy({ $0 < 0x80 }), let inner = names[name] ?? names[FieldMask.camelCase(name)]
+            guard name.utf8.allSatisfy({ $0 < 0x80 }), let inner = names[WireObject.name(sent: name)]
             else {
                 let at = place.isEmpty ? "" : " at '\(place)'"
                 throw .invalidRequest(

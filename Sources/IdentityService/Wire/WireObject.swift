@@ -219,6 +219,13 @@ package struct WireObject: Sendable {
 
     package var isEmpty: Bool { members.isEmpty }
 
+    /// The camelCase name of a member that was sent in either of the spellings that are read; any other as it is.
+    static func name(sent: String) -> String {
+        guard sent.utf8.contains(UInt8(ascii: "_")) else { return sent }
+        let camel = FieldMask.camelCase(sent)
+        return snakeCase(camel) == sent ? camel : sent
+    }
+
     private func values(_ name: String) throws(WireError) -> [JSONValue] {
         guard let value = try value(name) else { return [] }
         guard case .array(let values) = value else { throw mismatch(name, "TYPE_LIST", value) }
@@ -237,7 +244,7 @@ package struct WireObject: Sendable {
         return .invalidRequest("Invalid value at '\(field)' (\(type)), \(value.jsonText)", field: field)
     }
 
-    private static func snakeCase(_ camel: String) -> String {
+    static func snakeCase(_ camel: String) -> String {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(camel.utf8.count + 4)
         for byte in camel.utf8 {

@@ -271,10 +271,18 @@ struct SettingLeafTests {
                     )
                 }
                 let before = try await service.admin(resourcePath, version: "v2").json
-                for wrong in ["x", "Config", ".x"] {
+                for wrong in ["x", "Config", ".x", ",", ",,\(leaf)"] {
                     #expect(try await patch(leaf + wrong, body).status == 400, "\(leaf + wrong)")
-                    let misspelt = path.dropLast() + [(path.last ?? "") + "x"]
-                    #expect(try await patch(nil, JSON.object([:]).setting(Array(misspelt), to: example)).status == 400)
+                }
+                // Names that only look like the other spelling, too.
+                for wrong in ["x", "_", "__", "_X"] {
+                    let misspelt = path.dropLast() + [(path.last ?? "") + wrong]
+                    let reply = try await patch(nil, JSON.object([:]).setting(Array(misspelt), to: example))
+                    #expect(reply.status == 400, "\(misspelt): \(reply)")
+                }
+                if example.object == nil {
+                    let message = try await patch(nil, JSON.object([:]).setting(path, to: [:]))
+                    #expect(message.status == 400 || leaf.hasPrefix("smsRegionConfig"), "\(leaf) {}: \(message)")
                 }
                 #expect(try await service.admin(resourcePath, version: "v2").json == before)
             }

@@ -131,6 +131,29 @@ struct RequestReadingTests {
         }
     }
 
+    @Test("where continue URLs are listed, a link's domain is that of one of them")
+    func linkDomainOfPages() async throws {
+        var options = TestService.Options()
+        options.settings.authorizedDomains = ["links.example.com", "old.example.com", "app.example.com"]
+        options.settings.continueURLs = ["https://links.example.com/done", "https://app.example.com:8443/"]
+        try await TestService.run(options) { service in
+            _ = try await service.signUp("ada@example.com")
+            for (domain, error) in [
+                ("links.example.com", nil), ("old.example.com", "INVALID_HOSTING_LINK_DOMAIN"),
+                ("app.example.com", "INVALID_HOSTING_LINK_DOMAIN"),
+            ] as [(String, String?)] {
+                let reply = try await service.admin(
+                    "accounts:sendOobCode",
+                    [
+                        "requestType": "PASSWORD_RESET", "email": "ada@example.com", "returnOobLink": true,
+                        "linkDomain": .string(domain),
+                    ]
+                )
+                #expect(reply.error == error, "\(domain): \(reply)")
+            }
+        }
+    }
+
     @Test("a code beside an ID token is applied, and nothing can be changed beside it")
     func codeBesideToken() async throws {
         try await TestService.run { service in
