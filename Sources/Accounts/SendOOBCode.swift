@@ -42,8 +42,10 @@ package struct SendOOBCode: Sendable {
         package var issued: (code: Secret, link: Secret)?
     }
 
-    /// Whoever has the domain gets the code: where `identity.continueURLs` says which pages are the app's, it must be the
-    /// host of one of them. Loopback is not reached from a mail.
+    /// The domain of the link; nil for the service's.
+    ///
+    /// Whoever has it gets the code: where `identity.continueURLs` says which pages are the app's, it must be the host of
+    /// one of them. Loopback is not reached from a mail.
     private func linkDomain(_ request: Request, _ caller: Caller) throws(AccountsError) -> String? {
         guard let text = request.linkDomain else { return nil }
         guard let uri = ContinueURI("https://\(text)"), uri.isOrigin, uri.host == text.lowercased(),
