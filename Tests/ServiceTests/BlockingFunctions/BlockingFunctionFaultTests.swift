@@ -63,7 +63,7 @@ struct BlockingFunctionFaultTests {
             }
             async let late = scene.service.signInWithPassword("ada@example.com")
             await gate.reached()
-            #expect(scene.time.runOut() == [.seconds(7)])
+            #expect(try await scene.time.runOut() == [.seconds(7)])
             try await late
                 .expectRefused("BLOCKING_FUNCTION_ERROR_RESPONSE : The function did not respond in time.")
             gate.open()

@@ -23,11 +23,13 @@ package final class OutboundTime: Sendable {
         state.withLock { _ = $0.running.removeValue(forKey: number) }
     }
 
-    /// Ends the time of all requests in progress.
+    /// Ends the time of all requests in progress, once there is one: its time begins beside it, which may be after the other
+    /// side has it.
     ///
     /// - Returns: how much each had.
     @discardableResult
-    package func runOut() -> [Duration] {
+    package func runOut() async throws -> [Duration] {
+        try await waitUntil { state.withLock { !$0.running.isEmpty } }
         let running = state.withLock { Array($0.running.values) }
         for request in running { request.end.finish() }
         return running.map(\.limit)

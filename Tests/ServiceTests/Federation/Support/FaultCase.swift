@@ -50,7 +50,7 @@ extension ProviderScene {
     /// Ends the time of the service's requests once the provider has one.
     private func timeRunsOut(at endpoint: ProviderEndpoint, _ options: Options) async throws {
         try await waitUntil { !tenant.requests(endpoint).isEmpty }
-        options.service.outboundTime.runOut()
+        try await options.service.outboundTime.runOut()
     }
 }
 

@@ -55,7 +55,7 @@ struct FederationWorld: Sendable {
     /// Ends the time of the requests in progress once the provider has one for a path.
     func timeRunsOut(at path: String) async throws {
         try await waitUntil { !server.requests(to: path).isEmpty }
-        time.runOut()
+        try await time.runOut()
     }
 
     /// Members given replace the usual ones; `nil` removes one.
