@@ -41,7 +41,10 @@ package enum LinkDecision: Sendable, Hashable {
             if let emailOwner, emailOwner != account.id {
                 return identity.emailIsRelay ? .link(.none) : .refuse(.emailExists)
             }
-            if account.email == nil { return .link(.adopt(email, verified: proven)) }
+            if account.email == nil {
+                // Whoever proves the address later is asked for the factor, and may not be the one who enrolled it.
+                return .link(proven || !account.hasSecondFactor ? .adopt(email, verified: proven) : .none)
+            }
         }
         let verifies = proven && account.email?.canonical == email.canonical && !account.emailVerified
         return .link(verifies ? .markVerified : .none)

@@ -20,9 +20,16 @@ struct LinkDecisionTests {
     private static func user(
         _ email: EmailAddress? = nil,
         verified: Bool = false,
-        linked: [ProviderID: String] = [:]
+        linked: [ProviderID: String] = [:],
+        hasSecondFactor: Bool = false
     ) -> CandidateAccount {
-        CandidateAccount(id: AccountID("U"), email: email, emailVerified: verified, linked: linked)
+        CandidateAccount(
+            id: AccountID("U"),
+            email: email,
+            emailVerified: verified,
+            linked: linked,
+            hasSecondFactor: hasSecondFactor
+        )
     }
     private static let other = Samples.address("other@example.com")
 
@@ -116,6 +123,17 @@ struct LinkDecisionTests {
             outcome: .link(.adopt(Samples.email, verified: false))
         ),
         LinkRow(
+            name: "K7: with a second factor the account adopts the proven one",
+            account: user(hasSecondFactor: true),
+            outcome: .link(.adopt(Samples.email, verified: true))
+        ),
+        LinkRow(
+            name: "K7: with a second factor the account adopts none that is not proven",
+            account: user(hasSecondFactor: true),
+            policy: Samples.policy(trust: .never),
+            outcome: .link(.none)
+        ),
+        LinkRow(
             name: "K7: several accounts per email: nothing is adopted",
             account: user(),
             policy: Samples.policy(onePerEmail: false),
@@ -199,13 +217,16 @@ struct LinkDecisionTests {
                 }
             }
         }
-        #expect(count == 1728)
+        #expect(count == 3456)
     }
 
     private static let accounts: [CandidateAccount] = [nil, Samples.email, other].flatMap { email in
         [false, true].flatMap { verified in
-            [[:], [Samples.provider: "R′"], [.github: "1"], [Samples.provider: Samples.subject]]
-                .map { user(email, verified: verified && email != nil, linked: $0) }
+            [false, true].flatMap { hasSecondFactor in
+                [[:], [Samples.provider: "R′"], [.github: "1"], [Samples.provider: Samples.subject]].map {
+                    user(email, verified: verified && email != nil, linked: $0, hasSecondFactor: hasSecondFactor)
+                }
+            }
         }
     }
 
@@ -220,6 +241,10 @@ struct LinkDecisionTests {
             (row.owner == "U", .refuse(.providerAlreadyLinked)),  // K4
             (oneEach && email != nil && row.emailOwner == "M", .refuse(.emailExists)),  // K5
             // K7
+            (
+                oneEach && email != nil && row.account.email == nil && !proven && row.account.hasSecondFactor,
+                .link(.none)
+            ),
             (
                 oneEach && email != nil && row.account.email == nil,
                 .link(.adopt(email ?? Samples.email, verified: proven))

@@ -129,9 +129,14 @@ final class HTTPConnection: ChannelDuplexHandler {
                 isEnding = true
                 return refuse(sent.version == .http1_0 ? .badRequest : .notImplemented, context)
             }
-            guard let head = sent.inOriginForm, head.namesOneHost else {
+            guard let head = sent.inOriginForm else {
                 isEnding = true
                 return refuse(.badRequest, context)
+            }
+            guard head.namesOneHost else {
+                isEnding = true
+                state = .reading(head, refusal: .invalidHost)
+                return limit(to: limits.time, context)
             }
             state = .reading(head, refusal: nil)
             bodyLimit = responder.bodyLimit(of: head)
@@ -188,7 +193,8 @@ final class HTTPConnection: ChannelDuplexHandler {
         body = ByteBuffer()
         request.refusal = refusal
         let isAdmitted = load.begin()
-        if !isAdmitted { request.refusal = .unavailable(cause: "requests") }
+        // A preflight is answered all the same: without it, a page cannot see the refusal of its request.
+        if !isAdmitted, head.fieldMethod != .options { request.refusal = .unavailable(cause: "requests") }
         if !head.isKeepAlive || head.wantsAnotherProtocol { isEnding = true }
         limit(to: limits.time, context)
         let connection = NIOLoopBound((self, context), eventLoop: context.eventLoop)
@@ -288,7 +294,9 @@ final class HTTPConnection: ChannelDuplexHandler {
 
     /// Responds to data that is not HTTP, or not all of it ours.
     private func refuse(_ status: HTTPResponse.Status, _ context: ChannelHandlerContext) {
-        writeLast(Response(status: status, headers: [.contentLength: "0"]), context)
+        let name = status == .notImplemented ? "UNIMPLEMENTED" : "INVALID_ARGUMENT"
+        let error = WireError.status(status, name, "The request is not valid HTTP.")
+        writeLast(error.response(in: .status), context)
     }
 
     /// Closes the connection after the response is written.

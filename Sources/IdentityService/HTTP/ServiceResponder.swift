@@ -111,6 +111,7 @@ package struct ServiceResponder: Sendable {
         _ match: RouteTable.Match,
         _ logger: Logger
     ) async throws -> Response {
+        if let refusal = request.refusal { throw refusal }
         if request.method == .options, isForBrowsers {
             return CrossOrigin.preflight(request.headers, isTrusted: gate.trustsOrigin(request.headers))
         }
@@ -119,7 +120,6 @@ package struct ServiceResponder: Sendable {
         case .otherMethods(let methods): throw WireError.methodNotAllowed(methods)
         case .route(let route, let parameters):
             guard !request.hasCodedBody else { throw WireError.codedBody }
-            if let refusal = request.refusal { throw refusal }
             return try await call(route, parameters, request, id, logger)
         }
     }

@@ -78,6 +78,13 @@ package struct WireError: Error, Sendable, Hashable {
         status(.contentTooLarge, "INVALID_ARGUMENT", "Request payload size exceeds the limit: \(limit) bytes.")
     }
 
+    /// No `Host`, several, or one that is no authority (RFC 9112 §3.2).
+    package static let invalidHost = status(
+        .badRequest,
+        "INVALID_ARGUMENT",
+        "The request's Host must name one host, and may name its port."
+    )
+
     /// A body with a content coding, all of which clients may leave out (RFC 9110 §15.5.16).
     package static let codedBody = status(
         .unsupportedMediaType,
