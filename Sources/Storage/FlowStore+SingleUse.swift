@@ -9,12 +9,15 @@ package enum SingleUse: String, Sendable {
     case signInCode
     /// An authorization request that an application pushed (RFC 9126), bound to the application.
     case authorization
+    /// The result of a redirect, bound to the frame that it is for.
+    case redirectResult
 
     /// Such a row never matches a provider's flow, whatever a callback sends.
     fileprivate func hash(of owner: String) -> [UInt8] {
         switch self {
         case .signInCode: SecureHash.sha256("code_challenge." + owner)
         case .authorization: SecureHash.sha256("pushed_by." + owner)
+        case .redirectResult: SecureHash.sha256("frame." + owner)
         }
     }
 }

@@ -31,6 +31,24 @@ extension Cookie {
 
     private static let flowPrefix = "identity-flow-"
 
+    private static let redirectResultName = "identity-redirect"
+
+    /// Lets the SDK's frame take the result of a redirect; nil when it is taken.
+    static func redirectResult(_ secret: Secret?, isSecure: Bool) -> Cookie {
+        var cookie = Cookie(
+            name: redirectResultName,
+            value: secret?.reveal() ?? "",
+            seconds: secret == nil ? 0 : Int(RedirectResult.lifetime),
+            isSecure: isSecure
+        )
+        cookie.returnsFromOtherSites = false
+        return cookie
+    }
+
+    static func redirectResult(isSecure: Bool, in headers: HTTPFields) -> Secret? {
+        values(redirectResultName, isSecure: isSecure, in: headers).first.map { Secret($0) }
+    }
+
     // MARK: The sign-in page
 
     private static let signInPagePrefix = "identity-page-"

@@ -1,6 +1,7 @@
 import Accounts
 import Federation
 import HTTPTypes
+import Logging
 import NIOCore
 import Projects
 import Secrets
@@ -133,7 +134,7 @@ struct HandlerRoutes {
             return HandlerPage.start(authURI: started.authURI, data: data, cookies: cookies, context).response()
         } catch {
             let event = AuthEvent(visit: visit, tenant: request.tenantID, fault: try HandlerFault(error))
-            return deliver(event, state: nil, own, context)
+            return await deliver(event, state: nil, own, call, caller, context)
         }
     }
 
@@ -236,7 +237,8 @@ struct HandlerRoutes {
             event.postBody = answer.postBody
             event.sessionID = returned.sessionID
         }
-        return deliver(event, state: answer.state, own, context)
+        let caller = Caller(project: returned.project, tenant: returned.tenant)
+        return await deliver(event, state: answer.state, own, call, caller, context)
     }
 
     /// - Parameter state: of the flow, whose cookie is removed; nil if none started.
@@ -244,18 +246,23 @@ struct HandlerRoutes {
         _ event: AuthEvent,
         state: String?,
         _ own: PublicURL,
+        _ call: Call,
+        _ caller: Caller,
         _ context: PageContext
-    ) -> Response {
+    ) async -> Response {
         let data = Self.data("deliver") { json in
             json.member("state", state)
             event.writeDelivery(to: &json, at: own)
         }
-        return HandlerPage.deliver(
-            event,
-            data: data,
-            link: event.link(at: own),
-            cookies: state.map { [.flow($0, "", seconds: 0, own.isSecure)] } ?? [],
-            context
-        ).response()
+        var cookies = state.map { [Cookie.flow($0, "", seconds: 0, own.isSecure)] } ?? []
+        do {
+            if let secret = try await accounts.redirectResult.keep(event.json, of: event.visit, caller) {
+                cookies.append(.redirectResult(secret, isSecure: own.isSecure))
+            }
+        } catch {
+            // The page's script keeps it too, where most browsers find it.
+            call.logger.info("Result of a redirect not kept", metadata: ["error.type": "\(type(of: error))"])
+        }
+        return HandlerPage.deliver(event, data: data, link: event.link(at: own), cookies: cookies, context).response()
     }
 }

@@ -2,11 +2,13 @@ import Accounts
 import HTTPTypes
 import NIOCore
 import Projects
+import Secrets
 import Storage
 import Text
 
 /// `/__/auth/iframe`: the frame through which web SDKs receive results; and other resources that such a page loads.
 struct IframeRoutes {
+    let accounts: AccountsService
     let projectOfPage: @Sendable (String, Call) -> Project?
     let snapshot: @Sendable () -> ConfigurationSnapshot
     let deployment: Deployment
@@ -16,6 +18,14 @@ struct IframeRoutes {
         [
             Route(.get, "/__/auth/iframe", on: .service, errors: .handlerPage, .open(iframe)),
             Route(.get, "/emulator/auth/iframe", on: .service, errors: .handlerPage, .open(iframe)),
+            Route(
+                .post,
+                "/__/auth/iframe",
+                on: .service,
+                errors: .status,
+                bodyLimit: Request.maximumClientBody,
+                .open(takeRedirectResult)
+            ),
             Route(.get, "/__/auth/gapi.js", on: .service, errors: .status, .open(loader)),
             Route(.get, "/__/firebase/init.json", on: .service, errors: .status, .open(initialize)),
         ]
@@ -44,6 +54,9 @@ struct IframeRoutes {
             json.member("domains", strings: settings.authorizedDomains)
             json.member("anyLoopback", development)
             if settings.googleLoader { json.member("loader", Self.googleLoader) }
+            if let own = try? deployment.pages(for: call), redirectResult(of: call, own) != nil {
+                json.member("kept", "\(own)/__/auth/iframe")
+            }
         }
         var page = Page(title: "Sign in", content: "")
         page.script = PageFiles.iframeScript
@@ -51,6 +64,31 @@ struct IframeRoutes {
         page.frameAncestors = ancestors(settings.authorizedDomains)
         if settings.googleLoader { page.scriptSources = Self.googleSources }
         return page.response()
+    }
+
+    private func redirectResult(of call: Call, _ own: PublicURL) -> Secret? {
+        Cookie.redirectResult(isSecure: own.isSecure, in: call.headers)
+    }
+
+    /// What the handler page kept for the frame that asks: the event, once; 204 if there is none.
+    private func takeRedirectResult(_ call: Call) async throws -> Response {
+        let own = try deployment.pages(for: call)
+        guard call.isFromOwnPage(own) else { throw WireError.forbidden }
+        let body = try call.json()
+        let frame = RedirectResult.Frame(
+            apiKey: try body.string("apiKey") ?? "",
+            appName: try body.string("appName") ?? "",
+            origin: try body.string("origin") ?? ""
+        )
+        guard let secret = redirectResult(of: call, own),
+            let event = try await accounts.redirectResult.take(secret, in: frame)
+        else { return Response(status: .noContent, headers: [.cacheControl: "no-store"]) }
+        let ended = Cookie.redirectResult(nil, isSecure: own.isSecure).header
+        return Response(
+            status: .ok,
+            headers: [.contentType: JSONWriter.contentType, .cacheControl: "no-store", .setCookie: ended],
+            body: ByteBuffer(bytes: event)
+        )
     }
 
     /// The project's domains with any port; IPv6 addresses cannot be written there (CSP3 §2.3.1).

@@ -59,6 +59,7 @@ struct RouteParts: Sendable {
                 signInPages: signInPages
             ).routes,
             IframeRoutes(
+                accounts: accounts,
                 projectOfPage: projectOfPage,
                 snapshot: { configuration.snapshot },
                 deployment: deployment,

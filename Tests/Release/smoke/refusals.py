@@ -249,6 +249,7 @@ REFUSALS = {
         "form": {"code": "c", "state": "none", "identity.browser": "none"}, "headers": {"Sec-Fetch-Site": "same-origin"}})]
        for name in ("handlerCallback", "emulatorHandlerCallback")},
     **{name: [(400, "auth/argument-error", {"query": {"apiKey": "any"}})] for name in ("iframePage", "emulatorIframePage")},
+    "takeRedirectResult": [(403, "PERMISSION_DENIED", {"json": {}, "headers": {"Sec-Fetch-Site": "same-site"}})],
     "initializeApp": [unreadable(), (404, "PROJECT_NOT_FOUND", {"on": "serve", "query": {"apiKey": "none"}})],
     # The console
     "consoleProjects": [console(400, BAD, raw_query="a=%zz")],

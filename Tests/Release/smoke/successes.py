@@ -243,6 +243,14 @@ def way_back(name, posts=False):
     return prepare
 
 
+def redirect_result(world):
+    """Of a redirect that was refused before it began."""
+    leaving = {**HANDLER, "authType": "signInViaRedirect", "redirectUrl": "http://localhost/", "providerId": "oidc.none"}
+    refused = world.call("handlerPage", query=leaving)
+    frame = {"apiKey": leaving["apiKey"], "appName": leaving["appName"], "origin": "http://localhost"}
+    return {"json": frame, "headers": {"Cookie": refused.cookies, "Sec-Fetch-Site": "same-origin"}}
+
+
 def page_step(**fields):
     def prepare(world):
         page = world.sign_in_page()
@@ -549,6 +557,7 @@ SUCCESSES = {
     "emulatorHandlerCallback": [way_back("emulatorHandlerPage", posts=True)],
     "iframePage": [{"query": {"apiKey": "any", "appName": "app"}}],
     "emulatorIframePage": [{"query": {"apiKey": "any", "appName": "app"}}],
+    "takeRedirectResult": [redirect_result],
     "initializeApp": [{"query": {"apiKey": "any"}}],
     # The console
     "consoleProjects": [console()],

@@ -305,14 +305,19 @@ def fake(sub, **claims):
 
 
 @pytest.fixture(scope="session")
-def browser():
+def player():
     with playwright.sync_api.sync_playwright() as player:
-        browser = player.chromium.launch(
-            executable_path=shutil.which("chromium-headless-shell") or shutil.which("chromium"),
-            args=["--headless=new", "--no-sandbox", "--disable-dev-shm-usage"],
-        )
-        yield browser
-        browser.close()
+        yield player
+
+
+@pytest.fixture(scope="session")
+def browser(player):
+    browser = player.chromium.launch(
+        executable_path=shutil.which("chromium-headless-shell") or shutil.which("chromium"),
+        args=["--headless=new", "--no-sandbox", "--disable-dev-shm-usage"],
+    )
+    yield browser
+    browser.close()
 
 
 @pytest.fixture

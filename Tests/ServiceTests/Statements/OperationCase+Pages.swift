@@ -28,6 +28,22 @@ extension OperationCase {
         },
         page("iframePage", "/__/auth/iframe?appName=x&apiKey="),
         page("emulatorIframePage", "/emulator/auth/iframe?appName=x&apiKey="),
+        OperationCase("takeRedirectResult") { world in
+            let fields = [
+                ("authType", "signInViaRedirect"), ("redirectUrl", "http://localhost/"), ("providerId", "oidc.none"),
+            ]
+            let parameters = [("apiKey", world.service.apiKey), ("appName", "x")] + fields
+            let page = try OpenedPage(
+                try await world.service.send("GET", "/__/auth/handler?\(FormFields(pairs: parameters).text)")
+            )
+            let frame: JSON = ["apiKey": .string(world.service.apiKey), "appName": "x", "origin": "http://localhost"]
+            let headers = [
+                ("Cookie", page.cookie ?? ""), ("Sec-Fetch-Site", "same-origin"), ("Content-Type", "application/json"),
+            ]
+            return {
+                try await world.service.send("POST", "/__/auth/iframe", headers: headers, body: Array(frame.text.utf8))
+            }
+        },
         page("initializeApp", "/__/firebase/init.json?apiKey="),
         app("createApp") {
             try await $0.service.admin(

@@ -33,6 +33,13 @@ struct AuthEvent: Sendable {
         }
     }
 
+    /// As the SDK's frame passes it on.
+    var json: [UInt8] {
+        var json = JSONWriter()
+        json.object(write)
+        return Array(json.text.utf8)
+    }
+
     /// SDKs test for values and read all members, so absent ones are null here.
     private func write(to json: inout JSONWriter) {
         func member(_ name: String, _ value: String?) {

@@ -3,28 +3,48 @@
   const data = JSON.parse(document.getElementById("data").textContent);
   const storageKey = data.apiKey + ":" + data.appName;
 
-  /** Returns the result of a redirect once; web SDKs wait for a result even if there was no redirect. */
-  const takeStored = () => {
+  /** Web SDKs wait for a result even if there was no redirect. */
+  const nothing = {
+    type: "unknown", eventId: null, urlResponse: null, sessionId: null, postBody: null, tenantId: null,
+    error: { code: "auth/no-auth-event", message: "There is no result of a redirect." },
+  };
+  const stored = () => {
     const key = "firebase:redirectEvent:" + storageKey;
     try {
       const text = sessionStorage.getItem(key);
       sessionStorage.removeItem(key);
-      if (text) return JSON.parse(text);
-    } catch { /* The browser forbids storage. */ }
-    return {
-      type: "unknown", eventId: null, urlResponse: null, sessionId: null, postBody: null, tenantId: null,
-      error: { code: "auth/no-auth-event", message: "There is no result of a redirect." },
-    };
+      return text ? JSON.parse(text) : null;
+    } catch { return null; /* The browser forbids storage. */ }
+  };
+  /** The service's copy, for browsers that hide from a frame what a page of its origin stored. */
+  const kept = async origin => {
+    if (!data.kept) return null;
+    try {
+      const answer = await fetch(data.kept, {
+        method: "POST",
+        headers: { "Content-Type": "application/json" },
+        body: JSON.stringify({ apiKey: data.apiKey, appName: data.appName, origin }),
+      });
+      return answer.status === 200 ? await answer.json() : null;
+    } catch { return null; }
+  };
+  /** Returns the result of a redirect once: both copies are taken. */
+  const takeResult = async origin => {
+    const own = stored();
+    const copy = await kept(origin);
+    return own ?? copy ?? nothing;
   };
 
   /** Sends an event to the surrounding page; null until that page has made contact. */
   let tell = null;
   const waiting = [];
   const relay = event => tell ? tell(event) : waiting.push(event);
-  const connect = way => {
-    if (tell) return;
+  let isConnected = false;
+  const connect = async (way, origin) => {
+    if (isConnected) return;
+    isConnected = true;
+    way(await takeResult(origin));
     tell = way;
-    tell(takeStored());
     for (const event of waiting.splice(0)) tell(event);
   };
   const answers = {
@@ -46,7 +66,7 @@
     const send = answer => parent.postMessage({ identity: true, ...answer }, origin);
     if (message.kind === "hello") {
       send({ kind: "ready" });
-      connect(authEvent => send({ kind: "call", type: "authEvent", data: { type: "authEvent", authEvent } }));
+      connect(authEvent => send({ kind: "call", type: "authEvent", data: { type: "authEvent", authEvent } }), origin);
     } else if (message.kind === "call" && Object.hasOwn(answers, message.type)) {
       send({ kind: "answer", id: message.id, data: [answers[message.type]()] });
     }
@@ -70,7 +90,8 @@
       if (!page) return;
       const filter = gapi.iframes.CROSS_ORIGIN_IFRAMES_FILTER;
       page.register("webStorageSupport", answers.webStorageSupport, filter);
-      connect(authEvent => page.send("authEvent", { type: "authEvent", authEvent }, () => {}, filter));
+      const tell = authEvent => page.send("authEvent", { type: "authEvent", authEvent }, () => {}, filter);
+      connect(tell, location.ancestorOrigins?.[0] ?? document.referrer.replace(/\/$/, ""));
     });
     document.head.append(script);
   }
