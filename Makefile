@@ -1,7 +1,7 @@
 # What people type; the same that CI runs.
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help run build dist release test test-long test-release test-slow smoke web-sdk oauth judges client samples soak ha ha-test schemathesis fuzz lint format clean bench bench-admin bench-console bench-idle \
+.PHONY: help run build dist release test test-long test-release test-slow smoke web-sdk oauth judges admin-sdks client samples soak ha ha-test schemathesis fuzz lint format clean bench bench-admin bench-console bench-idle \
 	bench-import bench-maintenance bench-nodes bench-overload bench-pages bench-poisoned bench-startup bench-timing bench-transfer
 # Arguments of `identity dev`: make run ARGS='--port 9000 --ephemeral'
 ARGS ?=
@@ -66,13 +66,18 @@ smoke: release ## Call every operation of openapi.yaml of the packaged program, 
 	@scripts/venv
 	.venv/bin/pytest -q Tests/Release/smoke $(ARGS)
 
-web-sdk: release ## Drive the packaged program by Firebase's own Web SDK in Chromium.
+web-sdk: release ## Drive the packaged program by Firebase's own Web SDK in Chromium, Firefox and WebKit.
 	@scripts/install-dependencies test web-sdk
 	@scripts/venv
 	.venv/bin/pytest -q Tests/Release/web_sdk $(ARGS)
 
-judges: release ## Run published packages against the packaged program: make judges JUDGES=FOLDER, where each is one file.
+judges: release ## Run firebase, firebase-admin, openid-client, MCP, … against the packaged program: make judges JUDGES=FOLDER, where each is one file.
+	@scripts/install-dependencies test web-sdk
 	JUDGES="$(JUDGES)" Tests/Release/judges/run
+
+admin-sdks: release ## Run Google's own tests of the Python Admin SDK, as root: make admin-sdks SUITE=CHECKOUT of firebase-admin-python.
+	@scripts/install-dependencies test
+	Tests/Release/admin_sdks/run "$(SUITE)" $(ARGS)
 
 oauth: release ## Let clients that nobody here wrote sign in at the packaged program: Authlib, requests-oauth2client, MCP, Apache.
 	@scripts/install-dependencies test oauth

@@ -54,6 +54,17 @@ package struct ManageTenants: Sendable {
         return tenant
     }
 
+    /// What nobody set in a tenant: the defaults, and the lists that it has from its project.
+    ///
+    /// - Throws: ``AdministrationError/tenantNotFound`` if the project is gone.
+    package func standard(of project: ProjectID) throws(AdministrationError) -> ProjectSettings {
+        guard let settings = configuration.snapshot.project(project)?.settings else { throw .tenantNotFound }
+        let inherited = TenantSettings(of: settings)
+        var standard = TenantSettings()
+        (standard.passwordPolicy, standard.smsRegions) = (inherited.passwordPolicy, inherited.smsRegions)
+        return ProjectSettings().inTenant(standard)
+    }
+
     /// - Parameter project: with or without a tenant's settings, which are replaced.
     private func apply(
         _ patch: Patch<TenantConfiguration>,

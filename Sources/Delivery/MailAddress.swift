@@ -29,7 +29,9 @@ package struct MailAddress: Sendable, Hashable {
     /// The user's own spelling before the `@`, and the domain as DNS has it.
     package static func onTheWire(_ email: EmailAddress) -> String {
         let local = email.original.prefix { $0 != "@" }
-        return "\(local)@\(email.domain)"
+        // Dots without a word on both sides need quotes (RFC 5321 §4.1.2); what quotes cannot hold is in no address.
+        let isPlain = !local.hasPrefix(".") && !local.hasSuffix(".") && !local.contains("..")
+        return (isPlain ? "\(local)" : "\"\(local)\"") + "@\(email.domain)"
     }
 
     /// `"Ada" <ada@example.com>`, folded if it is long.

@@ -3,6 +3,7 @@ import Foundation
 import IdentityService
 import Logging
 import Outbound
+import Projects
 import Postgres
 import Secrets
 import Storage
@@ -109,7 +110,14 @@ struct ServiceConfiguration: Sendable {
             throw CommandFailure.configuration("http.tls.folder needs http.tls.certificate and http.tls.key")
         }
         operations = try reader.string(forKey: "metrics.bind").map { try Self.address("metrics.bind", $0) }
-        publicURL = reader.string(forKey: "http.publicURL")
+        publicURL = try reader.string(forKey: "http.publicURL").map { text in
+            guard let url = PublicURL(origin: text) else {
+                throw CommandFailure.configuration(
+                    "http.publicURL must be https://, or http:// on loopback, a host (in its xn-- form) and perhaps a port"
+                )
+            }
+            return url.text
+        }
         trustedProxies = Self.list("http.trustedProxies", reader)
         let allowed = Self.list("outbound.allow", reader)
         guard Set(allowed).isSubset(of: ["private", "loopback"]) else {
@@ -179,18 +187,6 @@ struct ServiceConfiguration: Sendable {
         {
             throw CommandFailure.configuration("http.tls: \(error)")
         }
-    }
-
-    /// Refuses what would be unsafe on a network: a public URL without TLS, a remote database without TLS.
-    func checkForServing() throws {
-        if let publicURL {
-            guard let url = URLComponents(string: publicURL), let scheme = url.scheme, let host = url.host,
-                !host.isEmpty, url.query == nil, url.fragment == nil
-            else { throw CommandFailure.configuration("http.publicURL is not an absolute URL") }
-            guard scheme == "https" || (scheme == "http" && ["localhost", "127.0.0.1", "[::1]", "::1"].contains(host))
-            else { throw CommandFailure.configuration("http.publicURL must be https") }
-        }
-        try checkDatabase()
     }
 
     /// Refuses a remote database or replica without TLS.

@@ -68,7 +68,8 @@ private struct Connections: ServerChildChannel {
     func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Value> {
         channel.eventLoop.makeCompletedFuture {
             var limits = NIOHTTPDecoderLimitConfiguration()
-            limits.maxHeaderFieldSize = 16 * 1024
+            // Twice what a target may have, so that a longer one gets an answer of its own.
+            limits.maxHeaderFieldSize = 2 * Request.maximumTarget
             limits.maxHeaderListSize = 64 * 1024
             limits.maxHeaderFieldCount = 128
             let decoder = HTTPRequestDecoder(leftOverBytesStrategy: .dropBytes, limitConfiguration: limits)

@@ -56,7 +56,8 @@ package struct ApplicationTokens: Sendable {
         let audiences = audiences(for: resources)
         if audiences.count == 1 { json.member("aud", audiences[0]) } else { json.member("aud", audiences) }
         json.member("client_id", client)
-        json.member("scope", grant.scopes.joined(separator: " "))
+        // A list of scopes has at least one (RFC 6749 §3.3).
+        if !grant.scopes.isEmpty { json.member("scope", grant.scopes.joined(separator: " ")) }
         json.member("iat", issuedAt)
         json.member("exp", issuedAt + lifetime)
         json.member("jti", id)
@@ -170,7 +171,7 @@ package struct AccessTokenContent: Sendable {
         let audience = payload["aud"]
         guard let issuer = payload["iss"]?.string, let subject = payload["sub"]?.string, !subject.isEmpty,
             let audiences = audience?.string.map({ [$0] }) ?? audience?.array?.compactMap(\.string),
-            let client = payload["client_id"]?.string, let scope = payload["scope"]?.string,
+            let client = payload["client_id"]?.string, let scope = (payload["scope"] ?? "").string,
             let session = payload["sid"]?.string, let issuedAt = payload["iat"]?.integer,
             let expiresAt = payload["exp"]?.integer, let id = payload["jti"]?.string
         else { return nil }

@@ -181,8 +181,8 @@ private struct Fields {
         scopes = client.scopes(of: values["scope"], settings)
         resources = try settings.resources(values.all("resource"))
         nonce = values["nonce"]
-        guard (nonce ?? "").utf8.count <= 512, (values["state"] ?? "").utf8.count <= 1_024 else {
-            throw OAuthError(.invalidRequest, "nonce is limited to 512 bytes and state to 1024")
+        guard (nonce ?? "").utf8.count <= 512, (values["state"] ?? "").utf8.count <= 4_096 else {
+            throw OAuthError(.invalidRequest, "nonce is limited to 512 bytes and state to 4096")
         }
         let hinted = values["id_token_hint"].flatMap(hint)
         guard hinted != nil || values["id_token_hint"] == nil else {

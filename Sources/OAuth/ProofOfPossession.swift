@@ -26,7 +26,7 @@ package struct ProofOfPossession: Sendable {
     package func accepts(_ claims: JSONObject, now: Int64) -> Bool {
         guard claims["htm"]?.string == method, let target = claims["htu"]?.string, isURL(target),
             let id = claims["jti"]?.string,
-            (1...256).contains(id.utf8.count), let issuedAt = claims["iat"]?.integer,
+            (1...256).contains(id.utf8.count), let issuedAt = claims["iat"]?.numericDate,
             issuedAt <= now + Self.skew, now < issuedAt + Self.lifetime
         else { return false }
         guard let accessToken else { return true }

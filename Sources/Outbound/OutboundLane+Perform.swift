@@ -33,10 +33,12 @@ extension OutboundLane {
     ) async throws(FailedAttempt) -> OutboundResponse {
         var outgoing = HTTPClientRequest(url: url)
         outgoing.method = HTTPMethod(rawValue: request.method.rawValue)
-        for field in request.headers where field.name != .userAgent {
+        for field in request.headers where field.name != .userAgent && field.name != .acceptEncoding {
             outgoing.headers.add(name: field.name.rawName, value: field.value)
         }
         outgoing.headers.add(name: "User-Agent", value: userAgent)
+        // Without the field, any coding is acceptable (RFC 9110 §12.5.3), and none is read.
+        outgoing.headers.add(name: "Accept-Encoding", value: "identity")
         if let trace = RequestContext.current.trace {
             outgoing.headers.replaceOrAdd(name: "traceparent", value: trace.parent())
             if request.sharesTraceState, let state = trace.state {

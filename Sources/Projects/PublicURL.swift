@@ -5,10 +5,10 @@ package struct PublicURL: Sendable, Hashable, CustomStringConvertible {
 
     package init(_ text: String) { self.text = text.hasSuffix("/") ? String(text.dropLast()) : text }
 
-    /// A project's own URL, in the form in which it is stored; nil if it is none.
+    /// A URL that somebody set, as browsers write an origin: without capitals and the scheme's own port; nil if it is none.
     ///
     /// SDKs take a host for `authDomain`, so it has no path: `https://`, or `http://` on loopback, host and port.
-    package init?(ofProject text: String) {
+    package init?(origin text: String) {
         guard let url = ContinueURI(text), url.isOrigin, url.scheme == "https" || url.isLoopback else { return nil }
         self.init("\(url.scheme)://\(url.authority)")
     }

@@ -50,6 +50,18 @@ struct InspectedKey: ~Copyable {
         self.init(consuming: key)
     }
 
+    /// Whether bytes are a certificate in DER, with any key that OpenSSL knows.
+    static func isCertificate(_ bytes: [UInt8]) -> Bool {
+        guard let certificate = whole(bytes, { d2i_X509(nil, &$0, $1) }, X509_free) else { return false }
+        defer { X509_free(certificate) }
+        guard let key = X509_get_pubkey(certificate) else {
+            ERR_clear_error()
+            return false
+        }
+        EVP_PKEY_free(key)
+        return true
+    }
+
     /// Whether the certificate contains the RSA key as OpenSSL writes it.
     ///
     /// OpenSSL also reads numbers that are not DER: negative ones, or with leading zeros. Others do not.

@@ -1,5 +1,6 @@
 package import Crypto
 package import CryptoExtras
+import Foundation
 import SwiftASN1
 package import X509
 
@@ -85,6 +86,15 @@ extension Certificate {
             return nil
         }
         self = certificate
+    }
+
+    /// Whether a text is a certificate as providers hand it out: in base64, in one line or more, with or without the lines of
+    /// PEM; its key may be of any kind and length.
+    package static func isIn(_ text: String) -> Bool {
+        var base64 = text.filter { !$0.isWhitespace }[...]
+        let (begin, end) = ("-----BEGINCERTIFICATE-----", "-----ENDCERTIFICATE-----")
+        if base64.hasPrefix(begin), base64.hasSuffix(end) { base64 = base64.dropFirst(begin.count).dropLast(end.count) }
+        return Data(base64Encoded: String(base64)).map { InspectedKey.isCertificate(Array($0)) } ?? false
     }
 
     /// Reads the first certificate of a text in PEM (RFC 7468 §5); nil as for DER.

@@ -25,6 +25,10 @@ enum EmailVectors {
         // A dotless i is a letter of its own, not an i.
         ("ad\u{131}@example.com", "ad\u{131}@example.com"),
         ("straße@example.com", "straße@example.com"),
+        // Japan's carriers gave addresses with dots anywhere.
+        ("Try..this@docomo.ne.jp", "try..this@docomo.ne.jp"),
+        ("a.@docomo.ne.jp", "a.@docomo.ne.jp"),
+        (".a@ezweb.ne.jp", ".a@ezweb.ne.jp"),
         // More than 64 before the @ is production's limit, not RFC 5321's.
         (String(repeating: "a", count: 65) + "@example.com", String(repeating: "a", count: 65) + "@example.com"),
         (String(repeating: "a", count: 243) + "@example.com", String(repeating: "a", count: 243) + "@example.com"),
@@ -62,9 +66,6 @@ enum EmailVectors {
         ("quoted local part", "\"ada\"@example.com"),
         ("quoted @", "\"eve@evil.example\"@example.com"),
         ("backslash", "ada\\@example.com"),
-        ("leading dot", ".ada@example.com"),
-        ("trailing dot before the @", "ada.@example.com"),
-        ("two dots", "ada..b@example.com"),
         ("leading dot of the domain", "ada@.example.com"),
         ("trailing dot of the domain", "ada@example.com."),
         ("two dots in the domain", "ada@example..com"),

@@ -83,13 +83,15 @@ package struct AuthenticateClient: Sendable {
     private func check(_ claims: JSONObject, _ id: String?, _ caller: Caller) throws -> Date {
         let issuer = try parts.applicationIssuer(of: caller.project)
         let own = [issuer] + ProviderMetadata.Endpoint.ofClients.map { issuer + $0.rawValue }
-        let audiences = claims["aud"]?.string.map { [$0] } ?? claims["aud"]?.array?.compactMap(\.string) ?? []
+        let audiences = claims["aud"]?.array ?? claims["aud"].map { [$0] } ?? []
         let subject = claims["sub"]?.string
         guard let subject, claims["iss"]?.string == subject, id ?? subject == subject,
-            audiences.count == 1, own.contains(audiences[0]), claims["jti"]?.string?.isEmpty == false,
-            let end = claims["exp"]?.integer, parts.seconds < end + Self.skew, end <= parts.seconds + Self.lifetime,
-            claims["nbf"]?.integer ?? 0 <= parts.seconds + Self.skew,
-            claims["iat"]?.integer ?? 0 <= parts.seconds + Self.skew
+            // Another audience could present it here.
+            !audiences.isEmpty, audiences.allSatisfy({ $0.string.map(own.contains) ?? false }),
+            claims["jti"]?.string?.isEmpty == false,
+            let end = claims["exp"]?.numericDate, parts.seconds < end + Self.skew, end <= parts.seconds + Self.lifetime,
+            claims["nbf"].map({ $0.numericDate ?? .max }) ?? 0 <= parts.seconds + Self.skew,
+            claims["iat"].map({ $0.numericDate ?? .max }) ?? 0 <= parts.seconds + Self.skew
         else { throw Self.refused }
         return Date(timeIntervalSince1970: Double(end + Self.skew))
     }

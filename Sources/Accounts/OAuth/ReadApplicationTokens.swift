@@ -20,12 +20,12 @@ package struct ReadApplicationTokens: Sendable {
     ///
     /// - Parameter keyThumbprint: of the key that the caller has proved to have; nil for a bearer token.
     /// - Throws: ``OAuthError``.
-    package func userInfo(accessToken: Secret?, key keyThumbprint: String?, _ caller: Caller) async throws -> JSONObject
+    package func userInfo(accessToken: Secret, key keyThumbprint: String?, _ caller: Caller) async throws -> JSONObject
     {
-        guard let accessToken, let token = try await parts.accessToken(accessToken, caller),
+        guard let token = try await parts.accessToken(accessToken, caller),
             token.keyThumbprint == keyThumbprint, token.audiences.contains(token.issuer),
             let found = try await parts.session(of: token, caller)
-        else { throw OAuthError(.invalidToken, "The access token is missing, expired, revoked, or for somebody else") }
+        else { throw OAuthError(.invalidToken, "The access token is expired, revoked, or for somebody else") }
         guard token.scopes.contains(Scopes.openID) else {
             throw OAuthError(.insufficientScope, "The access token lacks the scope openid")
         }
@@ -47,20 +47,25 @@ package struct ReadApplicationTokens: Sendable {
             let known: JSONObject = [
                 "active": true, "token_type": key.members.isEmpty ? "Bearer" : "DPoP", "iss": .string(token.issuer),
                 "sub": .string(found.account.id.rawValue), "aud": .array(token.audiences.map { .string($0) }),
-                "client_id": .string(token.client), "scope": .string(token.scopes.joined(separator: " ")),
-                "iat": .integer(token.issuedAt), "exp": .integer(token.expiresAt), "jti": .string(token.id),
+                "client_id": .string(token.client), "iat": .integer(token.issuedAt), "exp": .integer(token.expiresAt),
+                "jti": .string(token.id),
             ]
-            return JSONObject(known.members + key.members)
+            return JSONObject(known.members + key.members + scope(token.scopes).members)
         }
         guard let token = RefreshToken(text.reveal()), let key = key(of: token, caller),
             let found = try await parts.sessions.application(key, secretHash: token.secretHash), found.isAlive,
             found.client == client.id
         else { return ["active": false] }
-        return [
+        let known: JSONObject = [
             "active": true, "iss": .string(try parts.applicationIssuer(of: caller.project)),
             "sub": .string(found.account.id.rawValue), "client_id": .string(client.id),
-            "scope": .string(found.grant.scopes.joined(separator: " ")),
         ]
+        return JSONObject(known.members + scope(found.grant.scopes).members)
+    }
+
+    /// A list of scopes has at least one (RFC 6749 §3.3).
+    private func scope(_ scopes: [String]) -> JSONObject {
+        scopes.isEmpty ? [:] : ["scope": .string(scopes.joined(separator: " "))]
     }
 
     /// Ends the session of a client's own token (RFC 7009 §2); any other token is ignored.

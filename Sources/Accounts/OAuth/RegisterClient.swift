@@ -61,6 +61,11 @@ package struct RegisterClient: Sendable {
     ) async throws -> OAuthClient {
         try await parts.stores.rateLimits.take(parts.clientLimits(caller))
         try await requireOwner(of: id, token, caller)
+        // Both may only repeat what they are (RFC 7592 §2.2).
+        guard metadata["client_id"].map({ $0.string == id }) ?? true else {
+            throw OAuthError(.invalidClientMetadata, "client_id is another client's")
+        }
+        let secret = metadata["client_secret"]
         let metadata = try Self.checked(metadata)
         return try await parts.stores.oauthClients.update(id, of: caller.project.id) { client in
             guard metadata.authentication.needsSecret == (client.secretHash != nil),
@@ -68,8 +73,16 @@ package struct RegisterClient: Sendable {
             else {
                 throw OAuthError(.invalidClientMetadata, "A client cannot become public or confidential")
             }
+            guard secret.map({ Self.isSecret($0, of: client) }) ?? true else {
+                throw OAuthError(.invalidClientMetadata, "client_secret is not the client's: it cannot be chosen")
+            }
             client.metadata = metadata
         }
+    }
+
+    private static func isSecret(_ value: JSONValue, of client: OAuthClient) -> Bool {
+        guard let text = value.string, let hash = client.secretHash else { return false }
+        return ConstantTime.equal(hash, SecureHash.sha256(text))
     }
 
     /// - Throws: as ``replace(_:_:token:_:)``.

@@ -53,7 +53,7 @@ extension Setting {
             publicURL,
             \.publicURLText,
             TextRule("be an https URL, or an http URL of this machine, without a path") {
-                PublicURL(ofProject: $0) != nil
+                PublicURL(origin: $0) != nil
             }
         ),
         choice("identity.signingAlgorithm", \.signWithES256, off: "RS256", on: "ES256"),
@@ -133,7 +133,7 @@ extension Setting {
 extension ProjectSettings {
     fileprivate var publicURLText: String? {
         get { publicURL?.text }
-        set { publicURL = newValue.flatMap { PublicURL(ofProject: $0) } }
+        set { publicURL = newValue.flatMap { PublicURL(origin: $0) } }
     }
 
     fileprivate var needsPassword: Bool {

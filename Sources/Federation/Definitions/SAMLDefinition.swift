@@ -79,7 +79,7 @@ package struct SAMLDefinition: Sendable, Hashable {
         for (index, text) in certificates.enumerated() where !Self.isCertificate(text) {
             throw InvalidDefinition(
                 member: "idpConfig.idpCertificates[\(index)].x509Certificate",
-                problem: "must be an X.509 certificate in PEM"
+                problem: "must be an X.509 certificate in PEM or base64"
             )
         }
     }
@@ -90,6 +90,6 @@ package struct SAMLDefinition: Sendable, Hashable {
     }
 
     private static func isCertificate(_ text: String) -> Bool {
-        text.utf8.count <= 65_536 && Certificate(pem: text) != nil
+        text.utf8.count <= 65_536 && Certificate.isIn(text)
     }
 }

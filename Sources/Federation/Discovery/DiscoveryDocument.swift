@@ -60,7 +60,7 @@ struct DiscoveryDocument: Sendable, Hashable {
         challengeMethods = list("code_challenge_methods_supported") ?? []
         authenticationMethods = list("token_endpoint_auth_methods_supported")
         algorithms = list("id_token_signing_alg_values_supported").map {
-            Set($0.compactMap(SignatureAlgorithm.init(rawValue:)))
+            Set($0.compactMap(SignatureAlgorithm.init(name:)))
         }
         sendsIssuerParameter = document["authorization_response_iss_parameter_supported"] == .bool(true)
     }

@@ -92,7 +92,7 @@ struct ProviderKey: Sendable, Equatable {
         switch jwk["alg"] {
         case nil: algorithms = possible
         case .string(let name):
-            guard let algorithm = SignatureAlgorithm(rawValue: name), possible.contains(algorithm) else { return nil }
+            guard let algorithm = SignatureAlgorithm(name: name), possible.contains(algorithm) else { return nil }
             algorithms = [algorithm]
         default: return nil
         }

@@ -16,7 +16,8 @@ package struct SelfSignedJWT: Sendable {
         func object(_ bytes: [UInt8]) -> JSONObject? { (try? JSONValue(sent: bytes))?.object }
         guard text.utf8.count <= 16_384, let token = CompactJWS(text), let header = token.header.flatMap(object),
             header["typ"]?.string?.lowercased() == type, header["crit"] == nil, header["b64"] == nil,
-            let algorithm = header["alg"]?.string.flatMap(SignatureAlgorithm.init), let jwk = header["jwk"]?.object,
+            let algorithm = header["alg"]?.string.flatMap(SignatureAlgorithm.init(name:)),
+            let jwk = header["jwk"]?.object,
             let key = ProviderKey(jwk), key.verifies(token.signature, over: token.signedBytes, by: algorithm),
             let thumbprint = Self.thumbprint(of: jwk), let claims = object(token.payload)
         else { return nil }

@@ -10,4 +10,15 @@ package enum SignatureAlgorithm: String, Sendable, Hashable, Codable, CaseIterab
     case es384 = "ES384"
     case es512 = "ES512"
     case edDSA = "EdDSA"
+
+    /// By its name in a header or a key: that of RFC 7518 or RFC 8037, or the one of RFC 9864, which tells the curve too.
+    init?(name: String) {
+        switch name {
+        case "Ed25519": self = .edDSA
+        case "ESP256": self = .es256
+        case "ESP384": self = .es384
+        case "ESP512": self = .es512
+        default: self.init(rawValue: name)
+        }
+    }
 }

@@ -36,7 +36,7 @@ extension FederationService {
         case "email-enabled": kind = .forwardingResumed
         default: return ReceivedNotification(events: [], answer: .done)
         }
-        let issuedAt = Double(claims["iat"]?.integerPart ?? seconds)
+        let issuedAt = Double(claims["iat"]?.numericDate ?? seconds)
         let occurredAt = event["event_time"]?.wholeNumber.map { Double($0) / 1000 } ?? issuedAt
         return ReceivedNotification(
             events: [

@@ -40,7 +40,7 @@ extension FederationService {
         expires: Bool
     ) async throws(FederationError) -> JSONObject {
         let token = try CompactJWT(text, isSecurityEvent: true)
-        guard let algorithm = SignatureAlgorithm(rawValue: token.algorithm), provider.algorithms.contains(algorithm)
+        guard let algorithm = SignatureAlgorithm(name: token.algorithm), provider.algorithms.contains(algorithm)
         else { throw .signatureInvalid(.algorithm) }
         guard token.claims["events"] != nil, token.claims["nonce"] == nil else {
             throw .invalidNotification(.malformed)
@@ -55,11 +55,11 @@ extension FederationService {
         guard let audience = token.claims["aud"]?.string, SafeText.isOne(audience, of: audiences) else {
             throw .invalidNotification(.audience)
         }
-        guard let issued = token.claims["iat"]?.integerPart, issued <= seconds + IDTokenExpectation.skew else {
+        guard let issued = token.claims["iat"]?.numericDate, issued <= seconds + IDTokenExpectation.skew else {
             throw .invalidNotification(.time)
         }
         if expires {
-            guard let end = token.claims["exp"]?.integerPart, seconds < end + IDTokenExpectation.skew else {
+            guard let end = token.claims["exp"]?.numericDate, seconds < end + IDTokenExpectation.skew else {
                 throw .invalidNotification(.time)
             }
         }

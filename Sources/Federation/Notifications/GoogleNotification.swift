@@ -41,7 +41,7 @@ extension FederationService {
                     id: number == 0 ? id : "\(id)#\(number)",
                     kind: kind,
                     subject: try Self.identifier(subject["sub"]),
-                    occurredAt: Date(timeIntervalSince1970: Double(claims["iat"]?.integerPart ?? seconds))
+                    occurredAt: Date(timeIntervalSince1970: Double(claims["iat"]?.numericDate ?? seconds))
                 )
             )
         }

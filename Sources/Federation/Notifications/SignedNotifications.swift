@@ -31,7 +31,7 @@ extension FederationService {
         guard subject != "0" else { throw .invalidNotification(.malformed) }
         // Facebook's SDK gives browsers similarly signed values at sign-in; those are not notifications.
         guard payload["code"] == nil, payload["oauth_token"] == nil else { throw .invalidNotification(.malformed) }
-        guard let issuedAt = payload["issued_at"]?.integerPart, issuedAt <= seconds + IDTokenExpectation.skew,
+        guard let issuedAt = payload["issued_at"]?.numericDate, issuedAt <= seconds + IDTokenExpectation.skew,
             seconds - issuedAt <= 86_400
         else { throw .invalidNotification(.time) }
         // A repeated request has the same code; it cannot be guessed without the signature.

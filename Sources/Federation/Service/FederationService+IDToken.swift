@@ -62,7 +62,7 @@ extension FederationService {
         of token: CompactJWT,
         by provider: ResolvedProvider
     ) throws(FederationError) -> SignatureAlgorithm {
-        guard let algorithm = SignatureAlgorithm(rawValue: token.algorithm), provider.algorithms.contains(algorithm)
+        guard let algorithm = SignatureAlgorithm(name: token.algorithm), provider.algorithms.contains(algorithm)
         else { throw .signatureInvalid(.algorithm) }
         return algorithm
     }

@@ -62,7 +62,7 @@ extension FederationService {
         mapping.markGaps(of: &result)
         if token.claims["nonce"] != nil {
             result.nonce = credential.nonce?.reveal()
-            let expires = (token.claims["exp"]?.integerPart ?? seconds) + IDTokenExpectation.skew
+            let expires = (token.claims["exp"]?.numericDate ?? seconds) + IDTokenExpectation.skew
             result.oneTimeToken = .init(hash: FederatedCredential.OneTimeToken.hash(of: idToken), expiresAt: expires)
         }
         return result

@@ -57,7 +57,7 @@ extension IDTokenExpectation {
 
     private func checkTimes(_ claims: JSONObject, now: Int64) throws(FederationError) {
         var stale: FederationError { .staleIDToken(issuedAt: SafeText.short(claims["iat"]?.jsonText ?? "")) }
-        guard let issued = claims["iat"]?.integerPart, let expires = claims["exp"]?.integerPart else { throw stale }
+        guard let issued = claims["iat"]?.numericDate, let expires = claims["exp"]?.numericDate else { throw stale }
         guard now < expires + Self.skew, issued <= now + Self.skew else { throw stale }
         if let maximumAge, now - issued > Int64(maximumAge) + Self.skew { throw stale }
         var earliest = authenticatedSince ?? 0
@@ -65,7 +65,7 @@ extension IDTokenExpectation {
         // `prompt=login` alone does not require the provider to send `auth_time`.
         let mayLack = maximumAuthenticationAge == nil
         guard earliest > 0, !mayLack || claims["auth_time"] != nil else { return }
-        guard let time = claims["auth_time"]?.integerPart, time >= earliest - Self.skew, time <= now + Self.skew
+        guard let time = claims["auth_time"]?.numericDate, time >= earliest - Self.skew, time <= now + Self.skew
         else { throw .authenticationTooOld }
     }
 
@@ -112,15 +112,5 @@ extension IDTokenExpectation {
         guard let got = claim.string, ConstantTime.equal(got, Base64URL.encode(hash.prefix(hash.count / 2))) else {
             throw .hashMismatch
         }
-    }
-}
-
-extension JSONValue {
-    /// A NumericDate (RFC 7519 §2) in whole seconds, between the years 1970 and 9999; nil for text.
-    var integerPart: Int64? {
-        guard case .number(let text) = self, let value = Double(text), value >= 0, value < 253_402_300_800 else {
-            return nil
-        }
-        return Int64(value)
     }
 }

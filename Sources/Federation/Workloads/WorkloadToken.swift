@@ -25,7 +25,7 @@ package struct WorkloadToken: Sendable {
     }
 
     /// Seconds since 1970 from which nobody accepts it any more; only after ``check(for:now:)``.
-    package var endsAt: Int64 { (token.claims["exp"]?.integerPart ?? 0) + IDTokenExpectation.skew }
+    package var endsAt: Int64 { (token.claims["exp"]?.numericDate ?? 0) + IDTokenExpectation.skew }
 
     /// Checks everything except the signature.
     ///
@@ -49,11 +49,11 @@ package struct WorkloadToken: Sendable {
 
     private func checkTimes(now: Int64) throws(WorkloadTokenError) {
         let skew = IDTokenExpectation.skew
-        guard let issued = token.claims["iat"]?.integerPart, let expires = token.claims["exp"]?.integerPart,
+        guard let issued = token.claims["iat"]?.numericDate, let expires = token.claims["exp"]?.numericDate,
             expires - issued <= Self.maximumLifetime, issued <= now + skew, now < expires + skew
         else { throw .times }
         guard let start = token.claims["nbf"] else { return }
-        guard let start = start.integerPart, start <= now + skew else { throw .times }
+        guard let start = start.numericDate, start <= now + skew else { throw .times }
     }
 }
 

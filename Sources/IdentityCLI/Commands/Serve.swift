@@ -26,7 +26,7 @@ struct Serve: AsyncParsableCommand {
 
     func run() async throws {
         let configuration = try await ServiceConfiguration.load(file: config)
-        try configuration.checkForServing()
+        try configuration.checkDatabase()
         guard let proxies = TrustedProxies(configuration.trustedProxies) else {
             throw CommandFailure.configuration("http.trustedProxies must contain addresses or networks")
         }

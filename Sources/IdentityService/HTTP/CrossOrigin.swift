@@ -15,7 +15,7 @@ enum CrossOrigin {
     /// - Parameter isTrusted: whether the page may reach this machine from a public network.
     static func preflight(_ request: HTTPFields, isTrusted: Bool) -> Response {
         var headers = HTTPFields()
-        headers[.accessControlAllowMethods] = "GET, POST, PATCH, DELETE, OPTIONS"
+        headers[.accessControlAllowMethods] = "GET, POST, PUT, PATCH, DELETE, OPTIONS"
         headers[.accessControlMaxAge] = "7200"
         headers[.vary] = "Access-Control-Request-Headers"
         if let wanted = request[.accessControlRequestHeaders], isList(wanted) {

@@ -38,7 +38,7 @@ final class HTTPConnection: ChannelDuplexHandler {
     /// The client has the start of a response in parts.
     private var hasBegunParts = false
     /// The data after the current request is not HTTP.
-    private var isBroken = false
+    private var broken: HTTPResponse.Status?
     /// The client sends nothing more, but may still read.
     private var isInputClosed = false
     /// The received part of the current body.
@@ -115,7 +115,7 @@ final class HTTPConnection: ChannelDuplexHandler {
         switch state {
         case .idle, .reading:
             guard waiting.isEmpty else { break }
-            if isBroken { return refuse(.badRequest, context) }
+            if let broken { return refuse(broken, context) }
             if isInputClosed { return closeAfterAnswers(context) }
         case .answering, .closed: break
         }
@@ -133,15 +133,15 @@ final class HTTPConnection: ChannelDuplexHandler {
                 isEnding = true
                 return refuse(.badRequest, context)
             }
-            guard head.namesOneHost else {
-                isEnding = true
-                state = .reading(head, refusal: .invalidHost)
-                return limit(to: limits.time, context)
-            }
-            state = .reading(head, refusal: nil)
+            let refusal: WireError? =
+                if !head.namesOneHost { .invalidHost } else if head.uri.utf8.count > Request.maximumTarget {
+                    .longTarget
+                } else { nil }
+            if refusal != nil { isEnding = true }
+            state = .reading(head, refusal: refusal)
             bodyLimit = responder.bodyLimit(of: head)
             limit(to: limits.time, context)
-            if head.headers.contains(name: "expect"), Request.hasBody(head.fieldMethod) {
+            if refusal == nil, head.headers.contains(name: "expect"), Request.hasBody(head.fieldMethod) {
                 let text: StaticString = "HTTP/1.1 100 Continue\r\n\r\n"
                 context.writeAndFlush(wrapOutboundOut(ByteBuffer(staticString: text)), promise: nil)
             }
@@ -326,8 +326,8 @@ final class HTTPConnection: ChannelDuplexHandler {
     // MARK: The end
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        guard error is HTTPParserError else { return close(context) }
-        isBroken = true
+        guard let error = error as? HTTPParserError else { return close(context) }
+        broken = error == .headerOverflow ? .requestHeaderFieldsTooLarge : .badRequest
         takeWaiting(context)
     }
 

@@ -2,12 +2,26 @@ package import Text
 
 extension IPAddress {
     /// The address of a caller: `203.0.113.7`, `2001:db8::1`, `fe80::1%eth0`, `::ffff:203.0.113.7` (which is the IPv4
-    /// address); nil for other texts.
+    /// address), and with the port that some proxies add: `203.0.113.7:51008`, `[2001:db8::1]:51008`; nil for other texts.
     package init?(caller text: String) { self.init(caller: text[...]) }
 
     package init?(caller text: Substring) {
-        guard let address = IPAddress(text.prefix { $0 != "%" }) else { return nil }
+        guard let host = Self.withoutPort(text), let address = IPAddress(host.prefix { $0 != "%" }) else { return nil }
         self = address.unmapped
+    }
+
+    /// Nil for a port that is none; only brackets separate one from an IPv6 address (RFC 3986 §3.2.2).
+    private static func withoutPort(_ text: Substring) -> Substring? {
+        var (host, port) = (text, Substring())
+        if text.first == "[" {
+            guard let end = text.firstIndex(of: "]") else { return nil }
+            (host, port) = (text[..<end].dropFirst(), text[end...].dropFirst())
+            guard host.contains(":") else { return nil }
+        } else if let colon = text.firstIndex(of: ":"), colon == text.lastIndex(of: ":") {
+            (host, port) = (text[..<colon], text[colon...])
+        }
+        guard !port.isEmpty else { return host }
+        return port.first == ":" && UInt16(port.dropFirst()) != nil ? host : nil
     }
 
     /// The network that it belongs to, by which users recognize a device: `203.0.113.0/24`, `2001:db8:0:0::/64`.

@@ -19,6 +19,9 @@ package struct Request: Sendable {
 
     /// The default limit: 1 MiB.
     package static let maximumBody = 1 << 20
+
+    /// The largest target in bytes: path and query.
+    package static let maximumTarget = 16 << 10
     /// The limit without an admin's credential, for operations that use one or that anyone with an API key may call:
     /// 128 KiB.
     package static let maximumClientBody = 128 << 10

@@ -39,7 +39,7 @@ struct OAuthRegistrationRoutes {
     private func read(_ call: Call) async throws -> Response {
         let caller = try caller(call)
         let client = try await accounts.registerClient.find(call.parameter("client"), token: call.bearer, caller)
-        return .json { write(client, caller, to: &$0) }
+        return response(client, call, caller)
     }
 
     private func replace(_ call: Call) async throws -> Response {
@@ -50,7 +50,15 @@ struct OAuthRegistrationRoutes {
             token: call.bearer,
             caller
         )
-        return .json { write(client, caller, to: &$0) }
+        return response(client, call, caller)
+    }
+
+    /// RFC 7592 §3: with the token that came, which stays valid.
+    private func response(_ client: OAuthClient, _ call: Call, _ caller: Caller) -> Response {
+        .json { json in
+            write(client, caller, to: &json)
+            json.member("registration_access_token", call.bearer?.reveal())
+        }
     }
 
     private func delete(_ call: Call) async throws -> Response {

@@ -133,7 +133,8 @@ struct OAuthTokenRoutes {
             json.member("expires_in", number: result.expiresIn)
             json.member("refresh_token", result.refreshToken?.reveal())
             json.member("id_token", result.idToken)
-            json.member("scope", result.scopes.joined(separator: " "))
+            // A list of scopes has at least one (RFC 6749 §3.3).
+            if !result.scopes.isEmpty { json.member("scope", result.scopes.joined(separator: " ")) }
         }
     }
 
@@ -189,13 +190,11 @@ struct OAuthTokenRoutes {
             }
         }
         let posted = call.bearer == nil && call.method == .post ? try OAuthParameters(call)["access_token"] : nil
-        return Self.response(
-            try await accounts.readApplicationTokens.userInfo(
-                accessToken: call.bearer ?? posted.map { Secret($0) },
-                key: nil,
-                caller
-            )
-        )
+        guard let token = call.bearer ?? posted.map({ Secret($0) }) else {
+            // A challenge without a code, because no credential came (RFC 6750 §3.1).
+            throw WireError.status(.unauthorized, "UNAUTHENTICATED", "An access token is required")
+        }
+        return Self.response(try await accounts.readApplicationTokens.userInfo(accessToken: token, key: nil, caller))
     }
 
     private func introspect(_ call: Call) async throws -> Response {
@@ -284,7 +283,9 @@ extension OAuthParameters {
         guard let basic = BasicCredentials(header), self["client_id"] ?? basic.name == basic.name else {
             throw OAuthError(.invalidClient, "The Authorization header is malformed, or names another client")
         }
-        return AuthenticateClient.Credentials(id: basic.name, .secret(basic.password))
+        // An empty secret is as good as none (RFC 6749 §2.3.1).
+        let isEmpty = basic.password.reveal().isEmpty
+        return AuthenticateClient.Credentials(id: basic.name, isEmpty ? .none : .secret(basic.password))
     }
 }
 

@@ -147,7 +147,7 @@ struct AdminAccountRoutes {
     /// A page of accounts; credentials that can only read accounts get redacted password hashes, so that they cannot
     /// guess passwords.
     func page(size: Int, after token: String?, _ call: AdminCall) async throws -> Response {
-        let after = token.flatMap { $0.isEmpty ? nil : AccountID($0) }
+        let after = try PageToken.id(token).map { AccountID($0) }
         let exports = call.admin.scopes.contains(.manageAccounts)
         func read(_ accounts: AccountsService) async throws -> [ListedAccount] {
             try await accounts.admin.list(
@@ -160,7 +160,7 @@ struct AdminAccountRoutes {
         }
         // An export is recorded.
         let page = exports ? try await read(accounts) : try await accounts.readingBehind(call.project, read)
-        return .json { json in
+        return try .json { json in
             json.kind("DownloadAccountResponse")
             guard !page.isEmpty else { return }
             json.array("users") { json in
@@ -169,7 +169,9 @@ struct AdminAccountRoutes {
                     json.object { $0.account(listed.account, for: view, in: call.tenant) }
                 }
             }
-            if page.count == size { json.member("nextPageToken", page.last?.account.id.rawValue) }
+            if page.count == size, let last = page.last {
+                json.member("nextPageToken", try PageToken.text(of: last.account.id.rawValue))
+            }
         }
     }
 

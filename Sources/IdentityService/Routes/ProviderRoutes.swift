@@ -1,3 +1,4 @@
+import Accounts
 import Administration
 import HTTPTypes
 import Linking
@@ -38,14 +39,16 @@ struct ProviderRoutes {
 
     private func list(_ call: AdminCall, _ collection: ProviderCollection) async throws -> Response {
         let size = try call.pageSize("pageSize", default: 20, maximum: 100)
-        let after = try call.call.query.value("pageToken") ?? ""
+        let after = try PageToken.id(try call.call.query.value("pageToken")) ?? ""
         let all = configured(collection, call).filter { $0.provider.rawValue > after }
         let page = all.prefix(size == 0 ? 20 : size)
-        return .json { json in
+        return try .json { json in
             json.array(collection.rawValue) { json in
                 for provider in page { json.object { $0.provider(provider, collection, call.place) } }
             }
-            if page.count < all.count { json.member("nextPageToken", page.last?.provider.rawValue) }
+            if page.count < all.count, let last = page.last {
+                json.member("nextPageToken", try PageToken.text(of: last.provider.rawValue))
+            }
         }
     }
 

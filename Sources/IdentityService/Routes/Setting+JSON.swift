@@ -9,6 +9,8 @@ extension Setting {
     package func change(in config: WireObject) throws -> SettingChange {
         let (parent, name) = try member(of: config)
         let object = parent ?? WireObject()
+        // What is not supported is never shown, so it is not kept that somebody asked for nothing.
+        if case .unsupported = value { return try change(in: object, name) }
         return try change(in: object, name).giving(path, try object.has(name))
     }
 

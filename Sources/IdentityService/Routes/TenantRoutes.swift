@@ -1,3 +1,4 @@
+import Accounts
 import Administration
 import HTTPTypes
 import Projects
@@ -34,27 +35,32 @@ struct TenantRoutes {
 
     private func list(_ call: AdminCall) async throws -> Response {
         let size = try call.pageSize("pageSize", default: 20, maximum: 1000)
-        let after = try call.call.query.value("pageToken") ?? ""
+        let after = try PageToken.id(try call.call.query.value("pageToken")) ?? ""
         let all = call.project.tenants.values.filter { $0.configuration.id.rawValue > after }
             .sorted { $0.configuration.id.rawValue < $1.configuration.id.rawValue }
         let page = all.prefix(size == 0 ? 20 : size)
-        return .json { json in
+        let standard = try tenants.standard(of: call.project.id)
+        return try .json { json in
             json.array("tenants") { json in
-                for tenant in page { json.object { $0.tenant(tenant.configuration, in: tenant.project) } }
+                for tenant in page {
+                    json.object { $0.tenant(tenant.configuration, in: tenant.project, over: standard) }
+                }
             }
-            if page.count < all.count { json.member("nextPageToken", page.last?.configuration.id.rawValue) }
+            if page.count < all.count, let last = page.last {
+                json.member("nextPageToken", try PageToken.text(of: last.configuration.id.rawValue))
+            }
         }
     }
 
     private func get(_ call: AdminCall) async throws -> Response {
-        Self.answer(try tenants.find(call.tenant, of: call.project.id))
+        try answer(try tenants.find(call.tenant, of: call.project.id), call)
     }
 
     private func create(_ call: AdminCall) async throws -> Response {
         let body = try call.json()
         try Self.members.check(body)
         let settings = try Setting.ofTenant.filter { try $0.isGiven(in: body) }.map { try $0.change(in: body) }
-        return Self.answer(try await tenants.create(try Self.patch(body, .all), settings, in: call.project))
+        return try answer(try await tenants.create(try Self.patch(body, .all), settings, in: call.project), call)
     }
 
     private func patch(_ call: AdminCall) async throws -> Response {
@@ -64,9 +70,8 @@ struct TenantRoutes {
             Self.others.contains($0) ? .value : Setting.kind($0, of: Setting.ofTenant)
         }
         let settings = try mask.changes(of: Setting.ofTenant, in: body, others: Self.others)
-        return Self.answer(
-            try await tenants.change(call.tenant, try Self.patch(body, mask), settings, of: call.project)
-        )
+        let changed = try await tenants.change(call.tenant, try Self.patch(body, mask), settings, of: call.project)
+        return try answer(changed, call)
     }
 
     private func delete(_ call: AdminCall) async throws -> Response {
@@ -81,14 +86,21 @@ struct TenantRoutes {
         return patch
     }
 
-    private static func answer(_ tenant: Tenant) -> Response {
-        .json { $0.tenant(tenant.configuration, in: tenant.project) }
+    private func answer(_ tenant: Tenant, _ call: AdminCall) throws -> Response {
+        let standard = try tenants.standard(of: call.project.id)
+        return .json { $0.tenant(tenant.configuration, in: tenant.project, over: standard) }
     }
 }
 
 extension JSONWriter {
     /// The members of a tenant.
-    fileprivate mutating func tenant(_ tenant: TenantConfiguration, in project: Project) {
+    ///
+    /// - Parameter standard: the settings of a new tenant.
+    fileprivate mutating func tenant(
+        _ tenant: TenantConfiguration,
+        in project: Project,
+        over standard: ProjectSettings
+    ) {
         member("name", "projects/\(project.number)/tenants/\(tenant.id)")
         // The Emulator UI's client reads it.
         member("tenantId", tenant.id.rawValue)
@@ -97,7 +109,8 @@ extension JSONWriter {
         settings(
             Setting.ofTenant,
             of: project.settings,
-            over: ProjectSettings().inTenant(TenantSettings())
+            // What a tenant has from the project, nobody set in it.
+            over: standard
         )
         settings(Setting.passwordCost, of: project.settings, below: "signIn.")
     }

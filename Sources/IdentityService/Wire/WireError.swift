@@ -85,6 +85,13 @@ package struct WireError: Error, Sendable, Hashable {
         "The request's Host must name one host, and may name its port."
     )
 
+    /// RFC 9110 §15.5.15.
+    package static let longTarget = status(
+        .uriTooLong,
+        "INVALID_ARGUMENT",
+        "The request's path and query are longer than \(Request.maximumTarget) bytes."
+    )
+
     /// A body with a content coding, all of which clients may leave out (RFC 9110 §15.5.16).
     package static let codedBody = status(
         .unsupportedMediaType,

@@ -1,7 +1,7 @@
 // The server side of the app that firebase_client.mjs is: settings, mails, tokens of providers and of its own.
 import { createSign, generateKeyPairSync } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { admin, configure, isDev, message, project, receiveMessages } from './lib.mjs';
+import { admin, configure, isDev, message, project, receiveMessages, service } from './lib.mjs';
 
 const provider = generateKeyPairSync('rsa', { modulusLength: 2048 });
 const jwks = { keys: [{ ...provider.publicKey.export({ format: 'jwk' }), kid: 'judge', alg: 'RS256', use: 'sig' }] };
@@ -46,6 +46,20 @@ export const backend = {
       await admin('POST', `/v2/projects/{p}/${resource}?${own ? 'oauthIdpConfigId' : 'idpId'}=${id}`, config);
     }
   },
+  /** The project itself as a provider, `oidc.self`, where somebody has an account: a browser can go there. */
+  async selfProvider() {
+    await configure({ 'identity.oauth.enabled': true });
+    const person = { localId: 'person', email: 'person@provider.example', password: 'correct horse' };
+    await admin('POST', '/v1/projects/{p}/accounts', person);
+    const made = await admin('POST', '/v2/projects/{p}/oauthClients', {
+      client_name: 'Self', grant_types: ['authorization_code'], trusted: true, scope: 'openid',
+      redirect_uris: ['/__/auth/handler', '/emulator/auth/handler'].map(path => service + path),
+    });
+    await admin('POST', '/v2/projects/{p}/oauthIdpConfigs?oauthIdpConfigId=oidc.self', {
+      enabled: true, clientId: made.client_id, clientSecret: made.client_secret, issuer: `${service}/${project}`,
+      definition: { scopes: { default: ['openid'] }, pkce: 'required' },
+    });
+  },
   idToken: (id, claims) => jwt({ iss: issuers[id], aud: 'app', ...claims }, provider.privateKey, 'judge'),
   customToken(uid, claims) {
     const aud = 'https://identitytoolkit.googleapis.com/google.identity.identitytoolkit.v1.IdentityToolkit';
@@ -57,7 +71,8 @@ export const backend = {
   sms: async number => (await message(it => it.phoneNumber === number)).code,
   change: (localId, members) => admin('POST', '/v1/projects/{p}/accounts:update', { localId, ...members }),
   async tenant() {
-    const made = await admin('POST', '/v2/projects/{p}/tenants', { displayName: 'northwind', allowPasswordSignup: true });
+    const tenant = { displayName: 'northwind', allowPasswordSignup: true };
+    const made = await admin('POST', '/v2/projects/{p}/tenants', tenant);
     return made.name.split('/').at(-1);
   },
 };

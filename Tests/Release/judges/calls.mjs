@@ -22,7 +22,7 @@ export class Calls {
 
   /** Calls, and checks the result; without a check, it must be true. */
   async call(what, make, check = result => { if (!result) throw new Error(`is ${result}`); }) {
-    this.count += 1; if (globalThis.process?.env.DEBUG) console.error(Date.now() % 1e6, what);
+    this.count += 1;
     let result;
     try {
       result = await make();
@@ -45,14 +45,17 @@ export class Calls {
     });
   }
 
-  /** The exports of a package, whose use is recorded: reading a value or class, calling a function or method. */
-  exports(exports) {
+  /**
+   * The exports of a package, whose use is recorded: reading a value or class, calling a function or method.
+   * `values` matches classes that are plain values in the package's types.
+   */
+  exports(exports, values = /^$/) {
     const found = {};
     const classes = [];
     for (const [name, value] of Object.entries(exports)) {
       this.surface.add(name);
       const isClass = /^class\b/.test(typeof value === 'function' && Function.prototype.toString.call(value));
-      if (isClass) classes.push([name, value]);
+      if (isClass && !values.test(name)) classes.push([name, value]);
       if (typeof value === 'function' && !isClass) found[name] = (...values) => this.#use(name, value)(...values);
       else Object.defineProperty(found, name, { get: () => this.#use(name, value), enumerable: true });
     }
@@ -68,7 +71,9 @@ export class Calls {
   /** Records the methods of an object whose class the package does not export; returns the object. */
   watch(name, object) {
     const isBuiltIn = place => [Object, Error, Function, Array].some(kind => kind.prototype === place);
-    for (let place = object; place && !isBuiltIn(place); place = Object.getPrototypeOf(place)) this.#patch(place, `${name}#`);
+    for (let place = object; place && !isBuiltIn(place); place = Object.getPrototypeOf(place)) {
+      this.#patch(place, `${name}#`);
+    }
     return object;
   }
 
@@ -90,7 +95,8 @@ export class Calls {
         if (new Error().stack.split('\n')[2]?.includes(here)) called.add(full);
         return original.apply(this, values);
       };
-      Object.defineProperty(place, name, { configurable, ...(value ? { value: recorded, writable: true } : { get: recorded }) });
+      const kind = value ? { value: recorded, writable: true } : { get: recorded };
+      Object.defineProperty(place, name, { configurable, ...kind });
     }
   }
 

@@ -1,16 +1,16 @@
-// Every method of firebase-admin/auth: with the emulator's switch in development, and with a service account and Google's
-// host names in production.
+// Every method of firebase-admin/auth: with the emulator's switch in development, and with a service account and
+// Google's host names in production.
 //
 // usage: Tests/Release/judges/run firebase_admin.mjs
 import assert from 'node:assert/strict';
-import { createHash, createHmac, pbkdf2Sync, scryptSync } from 'node:crypto';
+import { createCipheriv, createHash, createHmac, pbkdf2Sync, scryptSync } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import https from 'node:https';
 import net from 'node:net';
 import { admin, client, configure, isDev, judge, load, project, service } from './lib.mjs';
 
 const differences = {
-  'listUsers, no such page': 'A page token is the last account’s ID, so any text is one; Firebase refuses what it did not give out.',
+  'listUsers, no such page': 'Any text is a page token; Firebase refuses what it did not give out.',
   'listUsers, no such page in a tenant': 'The same.',
   'the code of a reset link, after a sign-in by link': 'A sign-in by email link ends the account’s other codes.',
   'the code of a reset link, after a sign-in by link in a tenant': 'The same.',
@@ -19,7 +19,8 @@ const uncalled = {
   'private in the package’s types': [
     'BaseAuth#verifyDecodedJWTNotRevokedOrDisabled', 'MultiFactorInfo#initFromServerResponse',
     'PhoneMultiFactorInfo#getFactorId', 'MultiFactorInfo.initMultiFactorInfo', 'ProjectConfig.validate',
-    'ProjectConfig.buildServerRequest', 'Tenant.buildServerRequest', 'Tenant.getTenantIdFromResourceName', 'Tenant.validate',
+    'ProjectConfig.buildServerRequest', 'Tenant.buildServerRequest', 'Tenant.getTenantIdFromResourceName',
+    'Tenant.validate',
     'FirebaseAuthError.fromServerError',
   ],
   'hidden by the error’s own member': ['FirebaseAuthError#message'],
@@ -33,7 +34,14 @@ const hash = (name, ...parts) => createHash(name).update(Buffer.concat(parts.map
 const plain = value => JSON.parse(JSON.stringify(value));
 const salt = Buffer.from('salt');
 const key = Buffer.from('secret');
-// What each algorithm makes of the password. As in firebase-admin's own tests, salts are last with HMAC and first otherwise.
+const signer = Buffer.alloc(64, 3);
+/** What Firebase makes of passwords: the signer's key, encrypted with what scrypt derives. */
+function firebaseScrypt() {
+  const cost = { N: 2 ** 14, r: 8, p: 1, maxmem: 2 ** 26 };
+  const derived = scryptSync(password, Buffer.concat([salt, Buffer.from('-')]), 64, cost);
+  return createCipheriv('aes-256-ctr', derived.subarray(0, 32), Buffer.alloc(16)).update(signer);
+}
+// What each algorithm makes of the password. As in firebase-admin's own tests, salts are last with HMAC, else first.
 const hashes = {
   HMAC_SHA512: [{ key }, createHmac('sha512', key).update(password).update(salt).digest()],
   HMAC_SHA256: [{ key }, createHmac('sha256', key).update(password).update(salt).digest()],
@@ -49,6 +57,7 @@ const hashes = {
     { memoryCost: 1024, parallelization: 1, blockSize: 8, derivedKeyLength: 64 },
     scryptSync(password, salt, 64, { N: 1024, p: 1, r: 8 }),
   ],
+  SCRYPT: [{ key: signer, saltSeparator: Buffer.from('-'), rounds: 8, memoryCost: 14 }, firebaseScrypt()],
   // From the tests of Openwall's implementation.
   BCRYPT: [{}, Buffer.from('$2a$05$CCCCCCCCCCCCCCCCCCCCC.E5YPO9kmyuRGyh0XouQYb4YMJKvyOeW'), 'U*U'],
 };
@@ -71,7 +80,8 @@ await judge('firebase-admin', { differences, uncalled }, async calls => {
   await call('getAuth', () => auth, () => assert.ok(auth instanceof sdk.Auth && auth instanceof sdk.BaseAuth));
   await call('Auth.app', () => auth.app, found => assert.equal(found, app));
 
-  const tenants = await call('tenantManager', () => auth.tenantManager(), it => assert.ok(it instanceof sdk.TenantManager));
+  const tenants = await call('tenantManager', () => auth.tenantManager(), it =>
+    assert.ok(it instanceof sdk.TenantManager));
   await configure({ 'multiTenant.allowTenants': true, 'signIn.email.passwordRequired': false });
   const tenant = await tenantManagement(tenants);
   const inTenant = await call('authForTenant', () => tenants.authForTenant(tenant.tenantId), it => {
@@ -100,7 +110,8 @@ await judge('firebase-admin', { differences, uncalled }, async calls => {
     assert.ok(error.hasCode('user-not-found') && !error.hasCode('invalid-uid'));
     assert.deepEqual(error.toJSON(), { code: 'auth/user-not-found', message: error.message });
   });
-  await call('AuthClientErrorCode', () => sdk.AuthClientErrorCode, codes => assert.equal(codes.USER_NOT_FOUND.code, 'user-not-found'));
+  await call('AuthClientErrorCode', () => sdk.AuthClientErrorCode, codes =>
+    assert.equal(codes.USER_NOT_FOUND.code, 'user-not-found'));
 
   // --- Configuration
 
@@ -146,7 +157,7 @@ await judge('firebase-admin', { differences, uncalled }, async calls => {
       assert.equal(it.testPhoneNumbers, undefined);
       assert.equal(it.emailSignInConfig.passwordRequired, false);
     });
-    await refused('updateTenant, reCAPTCHA', /auth\//, () =>
+    await refused('updateTenant, reCAPTCHA', 'auth/invalid-config', () =>
       tenants.updateTenant(made.tenantId, { recaptchaConfig: { emailPasswordEnforcementState: 'AUDIT' } }));
     const other = await tenants.createTenant({ displayName: 'westwind' });
     const expected = [made.tenantId, other.tenantId].sort();
@@ -158,7 +169,7 @@ await judge('firebase-admin', { differences, uncalled }, async calls => {
       assert.deepEqual(page.tenants.map(it => it.tenantId), expected.slice(1)));
     // In development, as in Firebase's emulator, it may be anything.
     if (!isDev) {
-      await refused('createTenant, a name with a space', /auth\/invalid-(config|display-name)/, () =>
+      await refused('createTenant, a name with a space', 'auth/invalid-config', () =>
         tenants.createTenant({ displayName: 'North Wind' }));
     }
     return made;
@@ -192,10 +203,11 @@ await judge('firebase-admin', { differences, uncalled }, async calls => {
     const read = await call('getProjectConfig', () => manager.getProjectConfig(), it => {
       for (const [name, value] of Object.entries(changes)) assert.deepEqual(plain(it.toJSON()[name]), value);
     });
-    await call('ProjectConfig.multiFactorConfig', () => read.multiFactorConfig, it => assert.equal(it.state, 'ENABLED'));
+    await call('ProjectConfig.multiFactorConfig', () => read.multiFactorConfig, it =>
+      assert.equal(it.state, 'ENABLED'));
     await call('ProjectConfig.recaptchaConfig', () => read.recaptchaConfig, it => assert.equal(it, undefined));
-    await refused('updateProjectConfig, reCAPTCHA', /auth\//, () =>
-      manager.updateProjectConfig({ recaptchaConfig: { emailPasswordEnforcementState: 'AUDIT', useAccountDefender: true } }));
+    await refused('updateProjectConfig, reCAPTCHA', 'auth/invalid-config', () =>
+      manager.updateProjectConfig({ recaptchaConfig: { emailPasswordEnforcementState: 'AUDIT' } }));
     await call('updateProjectConfig, back', () => manager.updateProjectConfig({
       passwordPolicyConfig: { enforcementState: 'OFF' }, smsRegionConfig: { allowByDefault: { disallowedRegions: [] } },
     }), it => assert.equal(it.passwordPolicyConfig.enforcementState, 'OFF'));
@@ -247,8 +259,8 @@ await judge('firebase-admin', { differences, uncalled }, async calls => {
       await refused(`createUser, ${name} twice${of}`, code, () => auth.createUser(properties));
     }
     await call(`updateUser, providerToLink${of}`, () => auth.updateUser(uid, {
-      providerToLink: { providerId: 'google.com', uid: `google-${uid}`, email: request.email, displayName: 'A', photoURL: 'https://example.com/g.png' },
-    }), it => assert.ok(it.providerData.some(info => info.providerId === 'google.com' && info.uid === `google-${uid}`)));
+      providerToLink: { providerId: 'google.com', uid: `google-${uid}`, email: request.email, displayName: 'A' },
+    }), it => assert.ok(it.providerData.some(info => info.uid === `google-${uid}`)));
     const ways = {
       getUser: () => auth.getUser(uid),
       getUserByEmail: () => auth.getUserByEmail('Ada@Example.com'),
@@ -280,15 +292,22 @@ await judge('firebase-admin', { differences, uncalled }, async calls => {
     }), it => {
       assert.equal(it.email, 'lovelace@example.com');
       assert.equal(it.emailVerified, false);
-      for (const name of ['displayName', 'photoURL', 'phoneNumber', 'multiFactor']) assert.equal(it[name] ?? null, null, name);
+      for (const name of ['displayName', 'photoURL', 'phoneNumber', 'multiFactor']) {
+        assert.equal(it[name] ?? null, null, name);
+      }
       assert.deepEqual(it.providerData.map(info => info.providerId), ['password']);
     });
-    await call(`updateUser, disabled${of}`, () => auth.updateUser(uid, { disabled: true }), it => assert.ok(it.disabled));
-    await auth.updateUser(uid, { disabled: false, email: request.email, emailVerified: true, password: 'battery staple' });
-    await call(`updateUser, password${of}`, () => signIn(of, 'ada@example.com', 'battery staple'), it => assert.equal(it.localId, uid));
-    await call(`setCustomUserClaims${of}`, () => auth.setCustomUserClaims(uid, { role: 'admin', deep: { a: [1] } }), async () =>
+    await call(`updateUser, disabled${of}`, () => auth.updateUser(uid, { disabled: true }), it =>
+      assert.ok(it.disabled));
+    const { email } = request;
+    await auth.updateUser(uid, { disabled: false, email, emailVerified: true, password: 'battery staple' });
+    await call(`updateUser, password${of}`, () => signIn(of, 'ada@example.com', 'battery staple'), it =>
+      assert.equal(it.localId, uid));
+    await call(`setCustomUserClaims${of}`, () =>
+      auth.setCustomUserClaims(uid, { role: 'admin', deep: { a: [1] } }), async () =>
       assert.deepEqual((await auth.getUser(uid)).customClaims, { role: 'admin', deep: { a: [1] } }));
-    await refused(`setCustomUserClaims, reserved${of}`, 'auth/reserved-claim', () => auth.setCustomUserClaims(uid, { iss: 'x' }));
+    await refused(`setCustomUserClaims, reserved${of}`, 'auth/reserved-claim', () =>
+      auth.setCustomUserClaims(uid, { iss: 'x' }));
     await refused(`setCustomUserClaims, too long${of}`, 'auth/claims-too-large', () =>
       auth.setCustomUserClaims(uid, { long: 'x'.repeat(1000) }));
     await call(`setCustomUserClaims, none${of}`, () => auth.setCustomUserClaims(uid, null), async () =>
@@ -301,7 +320,8 @@ await judge('firebase-admin', { differences, uncalled }, async calls => {
     await auth.setCustomUserClaims(uid, { role: 'admin' });
     const custom = await call(`createCustomToken${of}`, () => auth.createCustomToken(uid, { plan: 'gold' }), it =>
       assert.equal(it.split('.').length, 3));
-    const { idToken } = await client('signInWithCustomToken', { token: custom, returnSecureToken: true, ...tenantId(of) });
+    const exchange = { token: custom, returnSecureToken: true, ...tenantId(of) };
+    const { idToken } = await client('signInWithCustomToken', exchange);
     await call(`verifyIdToken${of}`, () => auth.verifyIdToken(idToken, true), it => {
       assert.equal(it.uid, uid);
       assert.equal(it.plan, 'gold');
@@ -322,7 +342,8 @@ await judge('firebase-admin', { differences, uncalled }, async calls => {
     await refused(`verifyIdToken, a cookie${of}`, 'auth/argument-error', () => auth.verifyIdToken(cookie));
     await refused(`verifySessionCookie, a token${of}`, 'auth/argument-error', () => auth.verifySessionCookie(idToken));
     // A tenant's is looked into before it is sent.
-    await refused(`createSessionCookie, no token${of}`, of ? 'auth/argument-error' : 'auth/invalid-id-token', () => auth.createSessionCookie('x.y.z', { expiresIn }));
+    await refused(`createSessionCookie, no token${of}`, of ? 'auth/argument-error' : 'auth/invalid-id-token', () =>
+      auth.createSessionCookie('x.y.z', { expiresIn }));
     if (!isDev) {
       await refused(`verifyIdToken, another signature${of}`, 'auth/argument-error', () =>
         auth.verifyIdToken(`${idToken.slice(0, -8)}AAAAAAAA`));
@@ -343,12 +364,16 @@ await judge('firebase-admin', { differences, uncalled }, async calls => {
       localId: uid, validSince: String(seen.iat + 1),
     });
     await refused(`verifyIdToken, revoked${of}`, 'auth/id-token-revoked', () => auth.verifyIdToken(idToken, true));
-    await refused(`verifySessionCookie, revoked${of}`, 'auth/session-cookie-revoked', () => auth.verifySessionCookie(cookie, true));
-    await refused(`createSessionCookie, revoked${of}`, /auth\/(invalid-id-token|id-token-expired|id-token-revoked)/, () =>
+    await refused(`verifySessionCookie, revoked${of}`, 'auth/session-cookie-revoked', () =>
+      auth.verifySessionCookie(cookie, true));
+    // With an emulator, the SDK looks into a tenant's itself.
+    const revoked = of && isDev ? 'auth/id-token-revoked' : 'auth/id-token-expired';
+    await refused(`createSessionCookie, revoked${of}`, revoked, () =>
       auth.createSessionCookie(idToken, { expiresIn }));
     await auth.updateUser(uid, { disabled: true });
     await refused(`verifyIdToken, disabled${of}`, 'auth/user-disabled', () => auth.verifyIdToken(idToken, true));
-    await refused(`verifySessionCookie, disabled${of}`, 'auth/user-disabled', () => auth.verifySessionCookie(cookie, true));
+    await refused(`verifySessionCookie, disabled${of}`, 'auth/user-disabled', () =>
+      auth.verifySessionCookie(cookie, true));
     await call(`deleteUser${of}`, () => auth.deleteUser(uid), it => assert.equal(it, undefined));
     await refused(`verifyIdToken, deleted${of}`, 'auth/user-not-found', () => auth.verifyIdToken(idToken, true));
   }
@@ -376,7 +401,8 @@ await judge('firebase-admin', { differences, uncalled }, async calls => {
     const use = (operation, oobCode, more) => client(operation, { oobCode, ...more, ...tenantId(of) });
     await call(`the code of a sign-in link${of}`, () => use('signInWithEmailLink', codes.signIn, { email }), it =>
       assert.equal(it.email, email));
-    await call(`the code of a reset link, after a sign-in by link${of}`, () => use('resetPassword', codes.resetPassword), it =>
+    await call(`the code of a reset link, after a sign-in by link${of}`, () =>
+      use('resetPassword', codes.resetPassword), it =>
       assert.equal(it.email, email));
     await call(`the code of a change link${of}`, async () => {
       const link = await auth.generateVerifyAndChangeEmailLink(email, 'new@example.com');
@@ -404,12 +430,13 @@ await judge('firebase-admin', { differences, uncalled }, async calls => {
       issuer: 'https://login.acme.example', responseType: { code: true },
     };
     const saml = {
-      providerId: 'saml.acme', displayName: 'Acme', enabled: true, idpEntityId: 'acme', ssoURL: 'https://login.acme.example/sso',
-      x509Certificates: [pem], rpEntityId: 'app', callbackURL: 'https://app.example/__/auth/handler',
+      providerId: 'saml.acme', displayName: 'Acme', enabled: true, idpEntityId: 'acme',
+      ssoURL: 'https://login.acme.example/sso', x509Certificates: [pem], rpEntityId: 'app',
+      callbackURL: 'https://app.example/__/auth/handler',
     };
     const changes = {
       'oidc.acme': { displayName: 'Acme Inc', enabled: false, clientId: 'other', clientSecret: 'other' },
-      'saml.acme': { displayName: 'Acme Inc', enabled: false, ssoURL: 'https://sso.acme.example/', x509Certificates: [pem] },
+      'saml.acme': { displayName: 'Acme Inc', enabled: false, ssoURL: 'https://sso.acme.example/' },
     };
     for (const config of [oidc, saml]) {
       const id = config.providerId;
@@ -420,7 +447,7 @@ await judge('firebase-admin', { differences, uncalled }, async calls => {
       };
       await call(`createProviderConfig, ${kind}`, () => auth.createProviderConfig(config), it => has(it, shown));
       await call(`getProviderConfig, ${kind}`, () => auth.getProviderConfig(id), it => has(it, shown));
-      await refused(`createProviderConfig, twice, ${kind}`, /auth\/(configuration-exists|provider-already|internal-error)/, () =>
+      await refused(`createProviderConfig, twice, ${kind}`, 'auth/configuration-exists', () =>
         auth.createProviderConfig(config));
       await call(`updateProviderConfig, ${kind}`, () => auth.updateProviderConfig(id, changes[id]), it => {
         const { clientSecret: secret, ...visible } = changes[id];
@@ -428,16 +455,19 @@ await judge('firebase-admin', { differences, uncalled }, async calls => {
       });
       await auth.createProviderConfig({ ...config, providerId: `${id}2` });
       const type = id.slice(0, 4);
-      const first = await call(`listProviderConfigs, ${kind}`, () => auth.listProviderConfigs({ type, maxResults: 1 }), page => {
+      const first = await call(`listProviderConfigs, ${kind}`, () =>
+        auth.listProviderConfigs({ type, maxResults: 1 }), page => {
         assert.deepEqual(page.providerConfigs.map(it => it.providerId).filter(name => name.startsWith(id)), [id]);
         assert.ok(page.pageToken);
       });
       await call(`listProviderConfigs, second page, ${kind}`, () =>
         auth.listProviderConfigs({ type, maxResults: 1, pageToken: first.pageToken }), page =>
         assert.deepEqual(page.providerConfigs.map(it => it.providerId), [`${id}2`]));
-      await call(`deleteProviderConfig, ${kind}`, () => auth.deleteProviderConfig(id), it => assert.equal(it, undefined));
+      await call(`deleteProviderConfig, ${kind}`, () => auth.deleteProviderConfig(id), it =>
+        assert.equal(it, undefined));
       for (const name of ['getProviderConfig', 'deleteProviderConfig', 'updateProviderConfig']) {
-        await refused(`${name}, gone, ${kind}`, 'auth/configuration-not-found', () => auth[name](id, { displayName: 'X' }));
+        await refused(`${name}, gone, ${kind}`, 'auth/configuration-not-found', () =>
+          auth[name](id, { displayName: 'X' }));
       }
       await auth.deleteProviderConfig(`${id}2`);
     }
@@ -486,7 +516,8 @@ await judge('firebase-admin', { differences, uncalled }, async calls => {
       seen.push(...page.users.map(user => user.uid));
       if (!page.pageToken) break;
       const { pageToken } = page;
-      page = await call(`listUsers, next page${of}`, () => auth.listUsers(5, pageToken), it => assert.ok(it.users.length));
+      page = await call(`listUsers, next page${of}`, () => auth.listUsers(5, pageToken), it =>
+        assert.ok(it.users.length));
     }
     assert.deepEqual(seen, [...new Set(seen)].sort());
     await refused(`listUsers, no such page${of}`, 'auth/invalid-page-token', () => auth.listUsers(5, 'x y'));

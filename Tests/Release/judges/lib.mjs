@@ -52,7 +52,8 @@ export async function send(method, resource, body, headers = {}, ok = true) {
 export const admin = (method, resource, body) =>
   send(method, resource.replace('{p}', project), body, { Authorization: `Bearer ${adminToken}` });
 /** What an app calls without an SDK. */
-export const client = (operation, body, ok = true) => send('POST', `/v1/accounts:${operation}?key=${apiKey}`, body, {}, ok);
+export const client = (operation, body, ok = true) =>
+  send('POST', `/v1/accounts:${operation}?key=${apiKey}`, body, {}, ok);
 /** Changes the project's settings: `{'signIn.anonymous.enabled': true}`. */
 export async function configure(members) {
   const body = {};
@@ -74,7 +75,8 @@ export async function message(wanted) {
     }
     assert.ok(!isDev, 'no such message');
     await new Promise((resolve, reject) => {
-      const end = setTimeout(() => reject(new Error(`no such message among ${JSON.stringify(received.slice(-3))}`)), 30_000);
+      const end = setTimeout(() =>
+        reject(new Error(`no such message among ${JSON.stringify(received.slice(-3))}`)), 30_000);
       waiting.push(() => { clearTimeout(end); resolve(); });
     });
   }

@@ -1,5 +1,5 @@
-// An agent and a server of the Model Context Protocol, both with its SDK: the server leaves sign-in to the service, and the
-// agent finds out about that by itself.
+// An agent and a server of the Model Context Protocol, both with its SDK: the server leaves sign-in to the service, and
+// the agent finds out about that by itself.
 //
 // usage: Tests/Release/judges/run mcp.mjs
 import assert from 'node:assert/strict';
@@ -14,8 +14,8 @@ const password = 'correct horse';
 await judge('MCP', {}, async calls => {
   const call = calls.call.bind(calls);
   const refused = calls.refused.bind(calls);
-  const { auth: signIn, Client, McpServer, StreamableHTTPClientTransport, StreamableHTTPServerTransport } = await load('mcp.mjs');
-  const { auth, UnauthorizedError } = signIn;
+  const sdk = await load('mcp.mjs');
+  const { auth, UnauthorizedError } = sdk.auth;
   await configure({
     'identity.oauth.enabled': true, 'identity.oauth.registration': true,
     'identity.oauth.scopes': { 'tea.brew': 'Brew tea' }, 'identity.rateLimits.enabled': false,
@@ -35,11 +35,12 @@ await judge('MCP', {}, async calls => {
     const { kid, alg, typ } = decoded(head);
     const key = keys.find(it => it.kid === kid);
     const claims = decoded(body);
-    const isSigned = key && alg === 'RS256' && verify(
-      'sha256', Buffer.from(`${head}.${body}`), createPublicKey({ key, format: 'jwk' }), Buffer.from(signature, 'base64url'));
+    const signed = [Buffer.from(`${head}.${body}`), key && createPublicKey({ key, format: 'jwk' })];
+    const isSigned = key && alg === 'RS256' && verify('sha256', ...signed, Buffer.from(signature, 'base64url'));
     const isOurs = isSigned && typ === 'at+jwt' && claims.iss === issuer && [claims.aud].flat().includes(resource) &&
       claims.exp * 1000 > Date.now() && !expired.has(token);
-    return isOurs && { token, clientId: claims.client_id, scopes: claims.scope.split(' '), expiresAt: claims.exp, extra: claims };
+    const { client_id: clientId, scope, exp: expiresAt } = claims;
+    return isOurs && { token, clientId, scopes: scope.split(' '), expiresAt, extra: claims };
   }
 
   const server = http.createServer(async (request, response) => {
@@ -50,7 +51,9 @@ await judge('MCP', {}, async calls => {
     if (request.url.startsWith(metadata)) {
       response.setHeader('Content-Type', 'application/json');
       return response.end(JSON.stringify({
-        resource, authorization_servers: [issuer], scopes_supported: ['tea.brew'], bearer_methods_supported: ['header'] }));
+        resource, authorization_servers: [issuer], scopes_supported: ['tea.brew'],
+        bearer_methods_supported: ['header'],
+      }));
     }
     const [, token] = request.headers.authorization?.match(/^Bearer (.*)$/) ?? [];
     request.auth = token && accepted(token, resource);
@@ -59,10 +62,10 @@ await judge('MCP', {}, async calls => {
       response.setHeader('WWW-Authenticate', `Bearer resource_metadata="${base}${metadata}${path}"${error}`);
       return response.writeHead(401).end();
     }
-    const tea = new McpServer({ name: 'Tea', version: '1' });
+    const tea = new sdk.McpServer({ name: 'Tea', version: '1' });
     tea.registerTool('who', { description: 'Who calls' }, ({ authInfo: { extra, clientId, scopes } }) =>
       ({ content: [{ type: 'text', text: JSON.stringify([extra.sub, clientId, scopes]) }] }));
-    const transport = new StreamableHTTPServerTransport({ sessionIdGenerator: undefined });
+    const transport = new sdk.StreamableHTTPServerTransport({ sessionIdGenerator: undefined });
     await tea.connect(transport);
     return transport.handleRequest(request, response);
   });
@@ -73,7 +76,8 @@ await judge('MCP', {}, async calls => {
 
   class Agent {
     constructor(path, known) {
-      Object.assign(this, { url: new URL(base + path), known, visits: [], redirectUrl: 'http://127.0.0.1:4711/callback' });
+      Object.assign(this, { url: new URL(base + path), known, visits: [] });
+      this.redirectUrl = 'http://127.0.0.1:4711/callback';
       this.clientMetadata = {
         client_name: 'Agent', redirect_uris: [this.redirectUrl], grant_types: ['authorization_code', 'refresh_token'],
         response_types: ['code'], token_endpoint_auth_method: 'none',
@@ -94,8 +98,8 @@ await judge('MCP', {}, async calls => {
     /** Connects; for the first time by a sign-in. */
     async connect() {
       const open = async () => {
-        const transport = new StreamableHTTPClientTransport(this.url, { authProvider: this });
-        const client = new Client({ name: 'agent', version: '1' });
+        const transport = new sdk.StreamableHTTPClientTransport(this.url, { authProvider: this });
+        const client = new sdk.Client({ name: 'agent', version: '1' });
         try {
           await client.connect(transport);
         } catch (error) {
@@ -133,10 +137,12 @@ await judge('MCP', {}, async calls => {
     assert.ok(agent.known.client_id && !agent.known.client_secret, JSON.stringify(agent.known));
     assert.deepEqual(ada.acts, ['signIn', 'allow']);
   });
-  await call('the tools', () => agent.client.listTools(), it => assert.deepEqual(it.tools.map(({ name }) => name), ['who']));
+  await call('the tools', () => agent.client.listTools(), it =>
+    assert.deepEqual(it.tools.map(({ name }) => name), ['who']));
   await call('a tool', () => agent.who(), it => assert.deepEqual(it, ['ada', agent.known.client_id, ['tea.brew']]));
   const audience = token => decoded(token.split('.')[1]).aud;
-  await call('the audience', () => audience(agent.kept.access_token), it => assert.deepEqual([it].flat(), [`${base}/mcp`]));
+  await call('the audience', () => audience(agent.kept.access_token), it =>
+    assert.deepEqual([it].flat(), [`${base}/mcp`]));
 
   const { access_token: first, refresh_token: firstRefresh } = agent.kept;
   expired.add(first);
@@ -147,24 +153,28 @@ await judge('MCP', {}, async calls => {
     assert.notEqual(agent.kept.refresh_token, firstRefresh);
     assert.deepEqual([audience(agent.kept.access_token)].flat(), [`${base}/mcp`]);
   });
-  await call('auth, with a refresh token', () => auth(agent, { serverUrl: agent.url }), it => assert.equal(it, 'AUTHORIZED'));
+  await call('auth, with a refresh token', () => auth(agent, { serverUrl: agent.url }), it =>
+    assert.equal(it, 'AUTHORIZED'));
 
   const made = await admin('POST', '/v2/projects/{p}/oauthClients', {
-    client_name: 'Known', redirect_uris: ['http://127.0.0.1/callback'], grant_types: ['authorization_code', 'refresh_token'],
+    client_name: 'Known', redirect_uris: ['http://127.0.0.1/callback'],
+    grant_types: ['authorization_code', 'refresh_token'],
     token_endpoint_auth_method: 'none',
   });
   const other = new Agent('/other', { client_id: made.client_id });
   await call('an agent that an admin registered, at another server', async () => (await other.connect()).who(), it =>
     assert.deepEqual(it, ['ada', made.client_id, ['tea.brew']]));
   await call('a token for another server', () => fetch(agent.url, {
-    method: 'POST', body: '{}', headers: { Authorization: `Bearer ${other.kept.access_token}`, 'Content-Type': 'application/json' },
+    method: 'POST', body: '{}', headers: { Authorization: `Bearer ${other.kept.access_token}` },
   }), answer => {
     assert.equal(answer.status, 401);
     assert.match(answer.headers.get('www-authenticate'), /invalid_token/);
   });
   await refused('a refresh for another server', 'invalid_target', async () => {
     const answer = await fetch(`${issuer}/oauth/token`, { method: 'POST', body: new URLSearchParams({
-      grant_type: 'refresh_token', refresh_token: other.kept.refresh_token, client_id: made.client_id, resource: `${base}/mcp` }) });
+      grant_type: 'refresh_token', refresh_token: other.kept.refresh_token, client_id: made.client_id,
+      resource: `${base}/mcp`,
+    }) });
     throw await answer.json();
   });
 

@@ -1,8 +1,10 @@
-// Somebody at the pages of the service, in a browser without scripts: signs in, allows what is asked, follows where it leads.
+// Somebody at the pages of the service, in a browser without scripts: signs in, allows what is asked, and goes on.
 import assert from 'node:assert/strict';
 
-const text = value => value.replaceAll('&amp;', '&').replaceAll('&quot;', '"').replaceAll('&#39;', '\'').replaceAll('&lt;', '<').replaceAll('&gt;', '>');
-const attributes = tag => Object.fromEntries([...tag.matchAll(/([\w-]+)="([^"]*)"/g)].map(([, name, value]) => [name, text(value)]));
+const entities = { '&amp;': '&', '&quot;': '"', '&#39;': '\'', '&lt;': '<', '&gt;': '>' };
+const text = value => value.replace(/&(amp|quot|#39|lt|gt);/g, entity => entities[entity]);
+const attributes = tag => Object.fromEntries([...tag.matchAll(/([\w-]+)="([^"]*)"/g)].map(([, name, value]) =>
+  [name, text(value)]));
 
 export class Person {
   /** `choice` is what they press where an application asks: `allow` or `deny`. */
@@ -10,7 +12,7 @@ export class Person {
     Object.assign(this, { email, password, choice, cookies: new Map(), acts: [] });
   }
 
-  /** Goes on until another host: its URL, which is not asked. Or to a page where there is nothing to do: its heading. */
+  /** Goes on until another host, which is not asked: its URL. Or until there is nothing to do: the page's heading. */
   async visit(url, init = {}) {
     const own = new URL(url).host;
     let answer = await this.#get(url, init);

@@ -13,14 +13,18 @@ struct AccountDownloadTests {
             }
             let first = try await service.admin("accounts:batchGet?maxResults=2")
             #expect(first["users"]?.array?.map { $0["localId"]?.string } == ["a", "b"])
-            #expect(first["nextPageToken"]?.string == "b")
+            let next = try #require(first["nextPageToken"]?.string)
             let hash = try #require(first["users"]?[0]?["passwordHash"]?.string)
             #expect(hash.utf8.count == 88)
             #expect(!hash.contains("+") && !hash.contains("/"))
-            let second = try await service.admin("accounts:batchGet?maxResults=1&nextPageToken=b")
+            let second = try await service.admin("accounts:batchGet?maxResults=1&nextPageToken=\(next)")
             #expect(second["users"]?.array?.count == 1)
-            #expect(second["nextPageToken"]?.string == "c", "the page is exactly full")
-            let last = try await service.admin("accounts:batchGet?nextPageToken=c")
+            let end = try #require(second["nextPageToken"]?.string, "the page is exactly full")
+            let last = try await service.admin("accounts:batchGet?nextPageToken=\(end)")
+            for other in ["b", "x%20y", "invalid", "e30", "NQ", "IiI", "bnVsbA"] {
+                let refused = try await service.admin("accounts:batchGet?nextPageToken=\(other)")
+                #expect(refused.error == "INVALID_PAGE_SELECTION", "\(other): \(refused)")
+            }
             #expect(last.json == ["kind": "identitytoolkit#DownloadAccountResponse"])
             let zero = try await service.admin("accounts:batchGet?maxResults=0")
             #expect(zero["users"] == nil)

@@ -179,8 +179,10 @@ struct ProviderConfigurationTests {
             }
             let first = try await service.admin("oauthIdpConfigs?pageSize=2", version: "v2")
             #expect(first["oauthIdpConfigs"]?.array?.count == 2)
-            #expect(first["nextPageToken"]?.string == "oidc.b")
-            let second = try await service.admin("oauthIdpConfigs?pageSize=2&pageToken=oidc.b", version: "v2")
+            let next = first["nextPageToken"]?.string ?? ""
+            let second = try await service.admin("oauthIdpConfigs?pageSize=2&pageToken=\(next)", version: "v2")
+            let other = try await service.admin("oauthIdpConfigs?pageSize=2&pageToken=oidc.b", version: "v2")
+            #expect(other.error == "INVALID_PAGE_SELECTION", "\(other)")
             #expect(second["oauthIdpConfigs"]?.array?.count == 1)
             #expect(second["nextPageToken"] == nil)
         }

@@ -343,6 +343,21 @@ struct HTTPConnectionTests {
         }
     }
 
+    @Test("tells a target and header fields that are too long from what is no HTTP (RFC 9110 §15.5.15, RFC 6585 §5)")
+    func longHeads() async throws {
+        let most = "/healthz?x=" + String(repeating: "a", count: Request.maximumTarget - 11)
+        let field = String(repeating: "a", count: 40_000)
+        for (target, header, status) in [
+            (most, "a: b", "200 OK"), (most + "a", "a: b", "414 "), (field, "a: b", "431 "),
+            ("/healthz", "a: " + field, "431 "),
+        ] {
+            try await connect { connection in
+                try await connection.send("GET \(target) HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\(header)\r\n\r\n")
+                #expect(try await connection.readAll().hasPrefix("HTTP/1.1 \(status)"), "\(status)")
+            }
+        }
+    }
+
     @Test(
         "refuses input that is not HTTP or is ambiguous, and closes",
         arguments: [

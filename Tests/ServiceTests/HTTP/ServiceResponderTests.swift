@@ -89,7 +89,7 @@ struct ServiceResponderTests {
             )
             #expect(answer.status == 204)
             #expect(answer.headers[.accessControlAllowOrigin] == "*")
-            #expect(answer.headers[.accessControlAllowMethods] == "GET, POST, PATCH, DELETE, OPTIONS")
+            #expect(answer.headers[.accessControlAllowMethods] == "GET, POST, PUT, PATCH, DELETE, OPTIONS")
             #expect(answer.headers[.accessControlAllowHeaders] == "content-type,x-client-version")
             let allowed = try #require(HTTPField.Name("Access-Control-Allow-Private-Network"))
             #expect(answer.headers[allowed] == "true")

@@ -38,6 +38,30 @@ struct OAuthFlowTests {
         }
     }
 
+    @Test(
+        "a public client may send Basic with an empty secret, no scope is no member, and no token gets a bare challenge"
+    )
+    func emptyMembers() async throws {
+        try await OAuthScene.run { scene in
+            let state = String(repeating: "s", count: 4_096)
+            let answer = try await scene.authorize([("scope", nil), ("state", state)])
+            #expect(answer.query["state"] == state)
+            let basic = "Basic " + Data("\(scene.clientID):".utf8).base64EncodedString()
+            let reply = try await scene.redeem(answer.query["code"], headers: [("Authorization", basic)])
+            #expect(reply.status == 200 && reply.accessToken != nil && reply["scope"] == nil, "\(reply)")
+            #expect(Reply.claims(of: reply.accessToken ?? "")["scope"] == nil)
+            let server = try await OAuthScene.register(OAuthScene.confidentialClient(), at: scene.service)
+            let seen = try await server.post("introspect", [("token", reply.accessToken)])
+            #expect(seen["active"] == true && seen["scope"] == nil, "\(seen)")
+            let refused = try await scene.userInfo(reply.accessToken)
+            #expect(refused.status == 403 && refused.oauthError == "insufficient_scope", "\(refused)")
+            let none = try await scene.userInfo(nil)
+            #expect(none.status == 401 && none.response.header("www-authenticate") == "Bearer", "\(none)")
+            let wrong = try await scene.userInfo("x")
+            #expect(wrong.response.header("www-authenticate") == #"Bearer error="invalid_token""#)
+        }
+    }
+
     @Test("a confidential client authenticates by header or form, and by nothing else")
     func confidential() async throws {
         try await OAuthScene.run(OAuthScene.confidentialClient()) { scene in

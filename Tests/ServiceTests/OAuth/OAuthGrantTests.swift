@@ -189,7 +189,16 @@ struct OAuthGrantTests {
                     body: body.map { Array($0.text.utf8) }
                 )
             }
-            #expect(try await manage("GET", token)["client_name"]?.string == "Agent")
+            let read = try await manage("GET", token)
+            #expect(read["client_name"]?.string == "Agent" && read["registration_access_token"]?.string == token)
+            for other: [String: JSON] in [
+                ["client_id": "other"], ["client_secret": "guess"], ["client_secret": 5], ["client_id": 5],
+            ] {
+                let body = ["redirect_uris": ["http://127.0.0.1/cb"], "client_name": "Other"].merging(other) { $1 }
+                let refused = try await manage("PUT", token, .object(body))
+                #expect(refused.oauthError == "invalid_client_metadata", "\(other): \(refused)")
+            }
+            #expect(try await manage("GET", token)["client_name"]?.string == "Agent", "nothing was replaced")
             #expect(try await manage("GET", "none").oauthError == "invalid_token")
             #expect(
                 try await manage("PUT", token, ["redirect_uris": ["javascript:x"]]).oauthError == "invalid_redirect_uri"
@@ -197,9 +206,12 @@ struct OAuthGrantTests {
             let replaced = try await manage(
                 "PUT",
                 token,
-                ["redirect_uris": ["http://127.0.0.1/two"], "client_name": "Two"]
+                [
+                    "redirect_uris": ["http://127.0.0.1/two"], "client_name": "Two", "client_id": .string(id),
+                    "client_secret": made["client_secret"] ?? .null,
+                ]
             )
-            #expect(replaced["client_name"]?.string == "Two", "\(replaced)")
+            #expect(replaced["client_name"]?.string == "Two" && replaced["registration_access_token"]?.string == token)
             #expect(try await manage("DELETE", token).status == 204)
             #expect(try await manage("GET", token).oauthError == "invalid_token")
             for wrong: JSON in [[:], ["redirect_uris": []], ["redirect_uris": ["/relative"]]] {

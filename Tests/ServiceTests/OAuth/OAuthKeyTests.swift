@@ -73,6 +73,8 @@ struct OAuthKeyTests {
             let wrong: [(String, [String: JSON])] = [
                 ("aud", ["aud": "https://other.example"]),
                 ("audiences", ["aud": [.string(scene.issuer), "https://x.example"]]),
+                ("no audience", ["aud": []]), ("a number", ["aud": [.string(scene.issuer), 5]]),
+                ("a time as text", ["exp": .string(String(now + 60))]), ("a start as text", ["nbf": "0"]),
                 ("iss", ["iss": "other"]), ("sub", ["sub": "other"]), ("expired", ["exp": .number(Double(now - 61))]),
                 ("too long", ["exp": .number(Double(now + 3_601))]), ("no exp", ["exp": .null]),
                 ("no jti", ["jti": .null]),
@@ -96,7 +98,15 @@ struct OAuthKeyTests {
             #expect(again.oauthError == "invalid_client", "used twice: \(again)")
             let refreshed = try await scene.refresh(
                 reply.refreshToken,
-                try assertion(scene, key, ["aud": .string(scene.issuer)])
+                // As openid-client sends both (348), and Python a time with its fraction.
+                try assertion(
+                    scene,
+                    key,
+                    [
+                        "aud": [.string(scene.issuer), .string(scene.issuer + "/oauth/token")],
+                        "exp": .number(Double(now) + 60.5),
+                    ]
+                )
             )
             #expect(refreshed.status == 200, "\(refreshed)")
             // A confidential client, so it may introspect.
@@ -246,7 +256,7 @@ struct OAuthKeyTests {
                 let refused = try await scene.refresh(reply.refreshToken, headers: [header])
                 #expect(refused.oauthError == "invalid_dpop_proof", "\(name): \(refused)")
             }
-            let once = try proof(scene, key)
+            let once = try proof(scene, key, "/oauth/token", ["iat": .number(Double(now) + 0.5)])
             let refreshed = try await scene.refresh(reply.refreshToken, headers: [once])
             #expect(refreshed.status == 200, "\(refreshed)")
             let replayed = try await scene.refresh(refreshed.refreshToken, headers: [once])

@@ -43,7 +43,7 @@ struct OAuthParameterTests {
         "authorize": [
             ("response_type", "token", "unsupported_response_type"), ("response_mode", "fragment", "invalid_request"),
             ("nonce", String(repeating: "n", count: 513), "invalid_request"),
-            ("state", String(repeating: "s", count: 1_025), "invalid_request"),
+            ("state", String(repeating: "s", count: 4_097), "invalid_request"),
             ("prompt", "other", "invalid_request"), ("prompt", "consent", "heading"),
             ("max_age", "x", "invalid_request"),
             ("max_age", "0", "heading"), ("login_hint", String(repeating: "l", count: 321), "invalid_request"),

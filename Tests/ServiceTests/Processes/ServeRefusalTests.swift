@@ -124,7 +124,8 @@ struct ServeRefusalTests {
         "a public URL without TLS, or with more than a place",
         arguments: [
             "http://id.example.com", "http://127.0.0.1.example.com", "ftp://localhost", "id.example.com",
-            "https://id.example.com?a=b", "https://id.example.com/#a",
+            "https://id.example.com?a=b", "https://id.example.com/#a", "https://id.example.com/auth",
+            "https://bücher.example", "https://user@id.example.com", "https://id.example.com:x",
         ]
     )
     func withPublicURL(_ url: String) async throws {

@@ -52,8 +52,7 @@ struct TenantConfigurationTests {
         try await TestService.run(options) { service in
             let plain = try await service.tenant(service.makeTenant("plain"))
             #expect(plain["emailPrivacyConfig"] == ["enableImprovedEmailPrivacy": false])
-            #expect(plain["passwordPolicyConfig"]?["passwordPolicyEnforcementState"] == "ENFORCE")
-            #expect(plain["smsRegionConfig"] == ["allowlistOnly": ["allowedRegions": ["DE"]]])
+            #expect(plain["passwordPolicyConfig"] == nil && plain["smsRegionConfig"] == nil, "nobody set them here")
             let members: JSON = [
                 "allow_password_signup": true, "enableEmailLinkSignin": true, "enableAnonymousUser": true,
                 "emailPrivacyConfig": ["enableImprovedEmailPrivacy": true],
@@ -69,7 +68,6 @@ struct TenantConfigurationTests {
             #expect(full["testPhoneNumbers"] == ["+4915550100": "123456"])
             #expect(full["client"] == ["permissions": ["disabledUserSignup": true]])
             #expect(full["mfaConfig"]?["state"] == "ENABLED")
-            #expect(full["passwordPolicyConfig"]?["passwordPolicyEnforcementState"] == "ENFORCE")
         }
     }
 
@@ -135,6 +133,48 @@ struct TenantConfigurationTests {
             #expect(try await service.tenant(id).json == replaced.json)
             #expect(try await service.updateTenant("nobody-12345", ["displayName": "abcd"]).error == "TENANT_NOT_FOUND")
             #expect(try await service.tenant("nobody-12345").status == 404)
+        }
+    }
+
+    @Test("what a tenant has from its project protects it, and is not shown as if somebody had set it")
+    func inherited() async throws {
+        try await run { service in
+            let mask = "smsRegionConfig.allowlistOnly.allowedRegions,passwordPolicyConfig"
+            let changed = try await service.admin(
+                "config?updateMask=\(mask)",
+                [
+                    "smsRegionConfig": ["allowlistOnly": ["allowedRegions": ["JP"]]],
+                    "passwordPolicyConfig": [
+                        "passwordPolicyEnforcementState": "ENFORCE",
+                        "passwordPolicyVersions": [["customStrengthOptions": ["minPasswordLength": 12]]],
+                    ],
+                ],
+                method: "PATCH",
+                version: "v2"
+            )
+            #expect(changed.status == 200, "\(changed)")
+            let made = try await service.admin(
+                "tenants",
+                ["displayName": "Northwind", "allowPasswordSignup": true],
+                version: "v2"
+            )
+            #expect(made["smsRegionConfig"] == nil && made["passwordPolicyConfig"] == nil, "\(made)")
+            let id = made["tenantId"]?.string ?? ""
+            let weak = try await service.call(
+                "accounts:signUp",
+                ["tenantId": .string(id), "email": "ada@example.com", "password": "short one"]
+            )
+            #expect(weak.code == "PASSWORD_DOES_NOT_MEET_REQUIREMENTS", "\(weak)")
+            let regions: JSON = ["smsRegionConfig": ["allowByDefault": ["disallowedRegions": ["DE"]]]]
+            let own = try await service.updateTenant(
+                id,
+                mask: "smsRegionConfig.allowByDefault.disallowedRegions",
+                regions
+            )
+            #expect(
+                own["smsRegionConfig"] == regions["smsRegionConfig"] && own["passwordPolicyConfig"] == nil,
+                "\(own)"
+            )
         }
     }
 

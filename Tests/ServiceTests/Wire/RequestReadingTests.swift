@@ -121,12 +121,12 @@ struct RequestReadingTests {
                 "links.example.com.evil.example", " links.example.com", "links.example.com\\@evil.example",
             ] {
                 let refused = try await link(["linkDomain": .string(domain)])
-                #expect(refused.error == "INVALID_HOSTING_LINK_DOMAIN", "\(domain): \(refused)")
+                #expect(refused.code == "INVALID_HOSTING_LINK_DOMAIN", "\(domain): \(refused)")
                 let mail = try await service.call(
                     "accounts:sendOobCode",
                     ["requestType": "PASSWORD_RESET", "email": "ada@example.com", "linkDomain": .string(domain)]
                 )
-                #expect(mail.error == "INVALID_HOSTING_LINK_DOMAIN", "\(domain): \(mail)")
+                #expect(mail.code == "INVALID_HOSTING_LINK_DOMAIN", "\(domain): \(mail)")
             }
         }
     }
@@ -149,7 +149,7 @@ struct RequestReadingTests {
                         "linkDomain": .string(domain),
                     ]
                 )
-                #expect(reply.error == error, "\(domain): \(reply)")
+                #expect(reply.code == error, "\(domain): \(reply)")
             }
         }
     }

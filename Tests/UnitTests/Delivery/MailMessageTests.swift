@@ -96,6 +96,16 @@ struct MailMessageTests {
         #expect(Set(read.map { $0["parts"]?["text/html"]?.string }).count == 18)
     }
 
+    @Test("quote what stands before the @ where RFC 5321 needs it", arguments: ["a..b", "a.", ".a"])
+    func dots(_ local: String) async throws {
+        let address = try #require(EmailAddress("\(local)@docomo.ne.jp"))
+        #expect(MailAddress.onTheWire(address) == "\"\(local)\"@docomo.ne.jp")
+        var mail = Self.mail()
+        mail.to = address.original
+        let message = try #require(try Self.message(mail))
+        #expect(try await Self.read(message)["headers"]?["To"]?.string == "\(local)@docomo.ne.jp", "as it is read")
+    }
+
     @Test("about an address that was removed name no new one", arguments: ["en", "de", "ja"])
     func removal(_ language: String) async throws {
         var mail = Self.mail(.recoverEmail)

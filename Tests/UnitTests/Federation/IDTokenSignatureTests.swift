@@ -83,6 +83,23 @@ import Testing
             let configuration = world.oidc(definition: #"{"idToken":{"algorithms":["EdDSA","ES384"]}}"#)
             _ = try await world.verify(try world.idToken(key: .ed), with: configuration)
             _ = try await world.verify(try world.idToken(key: .ec384), with: configuration)
+            // The names of RFC 9864, in keys and in tokens.
+            world.server.on(
+                "/keys",
+                .json(TestKey.jwks([TestKey.ed.jwk(["alg": "Ed25519"]), TestKey.ec.jwk(["alg": "ESP256"])]))
+            )
+            let ed = try TestKey.ed.sign(payload: world.claims(), header: #"{"alg":"Ed25519","kid":"ed-1"}"#)
+            _ = try await world.verify(ed, with: configuration)
+            _ = try await world.verify(
+                TestKey.ec.sign(payload: world.claims(), header: #"{"alg":"ESP256","kid":"ec-1"}"#)
+            )
+            for name in ["Ed448", "ESP512", "ed25519", "ES256K"] {
+                let other = try TestKey.ed.sign(
+                    payload: world.claims(),
+                    header: "{\"alg\":\"\(name)\",\"kid\":\"ed-1\"}"
+                )
+                await #expect(throws: FederationError.self) { try await world.verify(other, with: configuration) }
+            }
             await #expect(throws: FederationError.signatureInvalid(.algorithm)) {
                 try await world.verify(try world.idToken(), with: configuration)
             }
