@@ -49,7 +49,9 @@ package struct ServiceAccountAssertion: Sendable {
     ///   - now: seconds since 1970.
     package func checked(for audiences: [String], now: Int64) throws(AssertionError) -> JSONObject {
         guard let audience = payload["aud"]?.string, audiences.contains(audience) else { throw .wrongAudience }
-        guard let issuedAt = payload["iat"]?.numericDate, let expiresAt = payload["exp"]?.numericDate else { throw .malformed }
+        guard let issuedAt = payload["iat"]?.numericDate, let expiresAt = payload["exp"]?.numericDate else {
+            throw .malformed
+        }
         guard issuedAt <= now + Self.clockSkew else { throw .issuedInFuture }
         let (life, overflow) = expiresAt.subtractingReportingOverflow(issuedAt)
         guard !overflow, life <= Self.lifetime else { throw .tooLong }

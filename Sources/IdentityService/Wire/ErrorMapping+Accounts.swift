@@ -113,7 +113,12 @@ extension WireError {
     private static let codes: [AccountsError: WireError] = [
         .missingRequestType: "MISSING_REQ_TYPE",
         .unsupportedRequestType: "INVALID_REQ_TYPE : Unsupported request type.",
-        .invalidLinkDomain: "INVALID_HOSTING_LINK_DOMAIN : The provided hosting link domain is not configured in Firebase Hosting or is not owned by the current project. This cannot be a default hosting domain (web.app or firebaseapp.com).",
+        .invalidLinkDomain: WireError(
+            "INVALID_HOSTING_LINK_DOMAIN",
+            // Google's sentence, which the suites of its SDKs compare.
+            "The provided hosting link domain is not configured in Firebase Hosting or is not owned by the current project. "
+                + "This cannot be a default hosting domain (web.app or firebaseapp.com)."
+        ),
         .unauthorizedDomain: "UNAUTHORIZED_DOMAIN : Domain not allowlisted by project",
         .missingOOBCode: "MISSING_OOB_CODE",
         .invalidOOBCode: "INVALID_OOB_CODE",

@@ -8,6 +8,7 @@ import contextlib
 import json
 import os
 import pathlib
+import random
 import re
 import shutil
 import socket
@@ -211,6 +212,9 @@ def ended(process, profile):
 
 
 def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+    """A port that nobody has, and that no connection is given meanwhile."""
+    while True:
+        port = random.randrange(20_000, 32_000)
+        with socket.socket() as probe:
+            if probe.connect_ex(("127.0.0.1", port)) != 0:
+                return port
