@@ -17,11 +17,22 @@ package struct ApplyOOBCode: Sendable {
         package var newEmail: String?
     }
 
-    /// - Parameter type: the only accepted type of code; nil for each of the four.
-    package func callAsFunction(_ text: String?, as type: OOBCodeType? = nil, _ caller: Caller) async throws -> Result {
+    /// - Parameters:
+    ///   - type: the only accepted type of code; nil for each of the four.
+    ///   - idToken: of the code's account, where one came along.
+    package func callAsFunction(
+        _ text: String?,
+        as type: OOBCodeType? = nil,
+        beside idToken: String? = nil,
+        _ caller: Caller
+    ) async throws -> Result {
         let code = try await parts.findCode(text, caller).code
         let types: [OOBCodeType] = [.verifyEmail, .verifyAndChangeEmail, .recoverEmail, .revertSecondFactor]
         guard types.contains(code.type), type == nil || type == code.type else { throw AccountsError.invalidOOBCode }
+        if let idToken {
+            let token = try await parts.verify(idToken, caller: caller)
+            guard token.account == code.account else { throw AccountsError.invalidOOBCode }
+        }
         return try await apply(code, caller)
     }
 

@@ -54,7 +54,8 @@ package struct ServiceAccountAssertion: Sendable {
         }
         guard issuedAt <= now + Self.clockSkew else { throw .issuedInFuture }
         let (life, overflow) = expiresAt.subtractingReportingOverflow(issuedAt)
-        guard !overflow, life <= Self.lifetime else { throw .tooLong }
+        // Google's PHP clients begin a minute ago, for clocks that differ, and end in an hour.
+        guard !overflow, life <= Self.lifetime + Self.clockSkew else { throw .tooLong }
         guard now < expiresAt else { throw .expired }
         return payload
     }

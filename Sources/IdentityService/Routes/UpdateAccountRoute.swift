@@ -18,16 +18,21 @@ struct UpdateAccountRoute {
         "validSince",
     ]
 
+    private static let adminMembers = [
+        "createdAt", "customAttributes", "emailVerified", "lastLoginAt", "localId", "mfa", "phoneNumber",
+    ]
+
     func callAsFunction(_ call: ClientCall) async throws -> Response {
         let body = try call.json()
+        let (idToken, code) = (try body.text("idToken"), try body.text("oobCode"))
+        guard idToken != nil || code != nil else { throw AccountsError.unsupportedParameters }
         try refuseAdminMembers(body)
-        let idToken = try body.text("idToken")
-        if let code = try body.text("oobCode") {
+        if let code {
             if let other = try Self.changes.first(where: { try body.has($0) }) {
                 throw AccountsError.unexpectedParameter("\(other) is not allowed with an out of band code.")
             }
             guard let idToken, let digits = ShortCodeText.digits(code) else {
-                return Self.applied(try await accounts.applyOOBCode(code, call.caller))
+                return Self.applied(try await accounts.applyOOBCode(code, beside: idToken, call.caller))
             }
             return Self.applied(try await accounts.applyOOBCode(digits: digits, idToken: idToken, call.caller))
         }
@@ -71,8 +76,11 @@ struct UpdateAccountRoute {
         if try body.has("linkProviderUserInfo") {
             throw AccountsError.unexpectedParameter("link_provider_user_info is not allowed with ID token.")
         }
-        if try body.has("customAttributes") { throw AccountsError.insufficientPermission }
-        if try body.has("mfa") { throw AccountsError.insufficientPermission }
         if try body.has("disableUser") { throw AccountsError.operationNotAllowed }
+        if try Self.adminMembers.contains(where: { try body.has($0) }) { throw AccountsError.insufficientPermission }
+        // Nothing here acts on them.
+        if try ["provider", "upgradeToFederatedLogin"].contains(where: { try body.has($0) }) {
+            throw AccountsError.unsupportedParameters
+        }
     }
 }

@@ -161,7 +161,7 @@ struct ServiceAccountTests {
                 payload["exp"] = .number(now)
             }, "The assertion has expired"
         ),
-        ({ payload, now in payload["exp"] = .number(now + 3601) }, "The assertion is valid for more than an hour"),
+        ({ payload, now in payload["exp"] = .number(now + 3_661) }, "The assertion is valid for more than an hour"),
         (
             { payload, now in
                 payload["iat"] = .number(now + 61)

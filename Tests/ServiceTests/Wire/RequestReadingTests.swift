@@ -168,6 +168,14 @@ struct RequestReadingTests {
                 .object(body.merging(["displayName": "Ada"]) { $1 })
             )
             #expect(both.error?.hasPrefix("UNEXPECTED_PARAMETER : displayName") == true, "\(both)")
+            let eve = try await service.signUp("eve@example.com")
+            for (token, error) in [(eve.idToken, "INVALID_OOB_CODE"), ("x", "INVALID_ID_TOKEN")] {
+                let other = try await service.call(
+                    "accounts:update",
+                    .object(body.merging(["idToken": JSON(token)]) { $1 })
+                )
+                #expect(other.code == error, "\(other)")
+            }
             let reply = try await service.call("accounts:update", .object(body))
             #expect(reply.status == 200 && reply["emailVerified"] == true, "\(reply)")
             #expect(try await service.account(ada.localID)?["emailVerified"] == true)

@@ -24,6 +24,8 @@
         method: "POST",
         headers: { "Content-Type": "application/json" },
         body: JSON.stringify({ apiKey: data.apiKey, appName: data.appName, origin }),
+        // The page waits for it.
+        signal: AbortSignal.timeout?.(10_000),
       });
       return answer.status === 200 ? await answer.json() : null;
     } catch { return null; }
