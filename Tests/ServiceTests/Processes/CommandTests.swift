@@ -175,6 +175,27 @@ struct CommandTests {
         #expect(findings.map { $0["level"] } == ["error", "warning", "warning", "warning", "warning", "warning"])
         #expect(findings.first?["provider"] == "github.com" && findings.first?["project"] == "check-project")
         #expect(findings.first?["text"]?.string?.contains("clientSecret") == true, "\(broken)")
+        // Accounts of earlier releases; the second column is the email, verified or not.
+        for (account, email, isVerified, hasFactor) in [
+            ("a", nil, false, true), ("b", "b@example.com", false, true), ("c", "c@example.com", true, true),
+            ("d", "d@example.com", false, false),
+        ] as [(String, String?, Bool, Bool)] {
+            let factors = hasFactor ? #"[{"id": "x", "phone": "+4915550100", "enrolledAt": 0}]"# : nil
+            try await TestDatabase.current.client.execute(
+                """
+                INSERT INTO accounts (project, account, tenant, valid_since, email, email_original, email_verified,
+                    second_factors, created_at)
+                VALUES (\(id.rawValue), \(account), '', 0, \(email), \(email), \(isVerified), \(factors), now())
+                """
+            )
+        }
+        let counted = try await run("check", "--project", id.rawValue, "--json")
+        let unverified = try JSON(parsing: Array(counted.output.utf8)).array?.filter {
+            $0["id"] == "second-factor-unverified"
+        }
+        #expect(unverified?.count == 1 && unverified?.first?["level"] == "warning", "\(counted)")
+        #expect(unverified?.first?["text"]?.string?.hasPrefix("2 accounts have second factors") == true, "\(counted)")
+        try await TestDatabase.current.client.execute("DELETE FROM accounts WHERE project = \(id.rawValue)")
         // Without a project it looks at all of them.
         let all = try await run("check", "--json")
         #expect(all.status == 1, "\(all)")
