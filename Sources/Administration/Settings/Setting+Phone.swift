@@ -33,7 +33,7 @@ extension Setting {
             guard listed.allSatisfy(DiallingCodes.isRegion), Set(listed).count == listed.count else {
                 throw AdministrationError.invalid("\(path) must list ISO 3166-1 regions such as DE, each once.")
             }
-            settings.phone.regions = SMSRegions(isAllowlist: regions.isAllowlist, listed: listed.sorted())
+            settings.phone.regions = SMSRegions(isAllowlist: regions.isAllowlist, listed: listed)
         }
         return Setting(path: path, value: .regions(field))
     }

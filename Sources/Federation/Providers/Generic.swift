@@ -50,10 +50,11 @@ extension ProviderDefinition {
         return nil
     }
 
-    /// Whether 1 to 64 of `[A-Za-z0-9_-]` follow the ID's first dot.
+    /// Whether 1 to 64 of `[A-Za-z0-9_.-]` follow the ID's first dot; each further dot between two others.
     static func hasName(_ id: ProviderID) -> Bool {
         let name = id.rawValue.drop { $0 != "." }.dropFirst()
-        return (1...64).contains(name.utf8.count) && name.consists(of: .alphanumerics + "-_")
+        let words = name.split(separator: ".", omittingEmptySubsequences: false)
+        return name.utf8.count <= 64 && words.allSatisfy { !$0.isEmpty && $0.consists(of: .alphanumerics + "-_") }
     }
 }
 

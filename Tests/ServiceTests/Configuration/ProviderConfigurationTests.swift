@@ -174,7 +174,7 @@ struct ProviderConfigurationTests {
         try await TestService.run { service in
             let none = try await service.admin("oauthIdpConfigs", version: "v2")
             #expect(none.json == ["oauthIdpConfigs": []])
-            for id in ["oidc.c", "oidc.a", "oidc.b"] {
+            for id in ["oidc.c.and-d_e", "oidc.a", "oidc.b"] {
                 try await service.admin("oauthIdpConfigs?oauthIdpConfigId=\(id)", oidc, version: "v2")
             }
             let first = try await service.admin("oauthIdpConfigs?pageSize=2", version: "v2")

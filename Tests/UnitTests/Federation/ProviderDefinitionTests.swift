@@ -245,7 +245,7 @@ import Testing
         for id in ["google.com", "github.com", "oidc.acme", "oauth.feedly", "oidc.A-b_9"] {
             #expect(ProviderDefinition.isKnown(ProviderID(id)))
         }
-        for id in ["password", "phone", "oidc.", "oauth.", "oidc.a.b", "saml.x", "Google.com", ""] {
+        for id in ["password", "phone", "oidc.", "oauth.", "oidc.a..b", "saml.x", "Google.com", ""] {
             #expect(!ProviderDefinition.isKnown(ProviderID(id)))
         }
     }
