@@ -22,7 +22,7 @@ package enum PageToken {
     /// The ID after which a list goes on; nil for the first page.
     package static func id(_ text: String?) throws(AccountsError) -> String? {
         guard let text, !text.isEmpty else { return nil }
-        return try position(text) { (id: String) in !id.isEmpty && id.utf8.count <= 256 && !id.utf8.contains(0) }
+        return try position(text) { (id: String) in !id.isEmpty && !id.utf8.contains(0) }
     }
 
     /// Whether the database can represent a date.

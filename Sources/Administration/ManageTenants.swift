@@ -54,7 +54,7 @@ package struct ManageTenants: Sendable {
         return tenant
     }
 
-    /// What nobody set in a tenant: the defaults, and the lists that it has from its project.
+    /// What nobody set in a tenant: the defaults, and what a new one gets from its project.
     ///
     /// - Throws: ``AdministrationError/tenantNotFound`` if the project is gone.
     package func standard(of project: ProjectID) throws(AdministrationError) -> ProjectSettings {

@@ -30,7 +30,9 @@ package struct MailAddress: Sendable, Hashable {
     package static func onTheWire(_ email: EmailAddress) -> String {
         let local = email.original.prefix { $0 != "@" }
         // Dots without a word on both sides need quotes (RFC 5321 §4.1.2); what quotes cannot hold is in no address.
-        let isPlain = !local.hasPrefix(".") && !local.hasSuffix(".") && !local.contains("..")
+        let isPlain = local.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false).allSatisfy {
+            !$0.isEmpty
+        }
         return (isPlain ? "\(local)" : "\"\(local)\"") + "@\(email.domain)"
     }
 

@@ -157,7 +157,7 @@ package struct ClientMetadata: Sendable, Hashable {
         case .url(let url): members.append(("jwks_uri", .string(url)))
         case nil: break
         }
-        if let scopes, !scopes.isEmpty { members.append(("scope", .string(scopes.joined(separator: " ")))) }
+        if let scopes { members.append(("scope", .string(scopes.joined(separator: " ")))) }
         if let clientURI { members.append(("client_uri", .string(clientURI))) }
         if let policyURI { members.append(("policy_uri", .string(policyURI))) }
         if let termsURI { members.append(("tos_uri", .string(termsURI))) }

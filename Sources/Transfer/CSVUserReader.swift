@@ -6,26 +6,19 @@ import StrictJSON
 /// 15.19, 28 columns.
 ///
 /// A header, which others add, is skipped if its columns are Firebase's.
+///
+/// Users choose the texts in it, so no text may become a row. In our own files, whose first field is quoted, and in those of
+/// firebase-tools from 15.23 on, RFC 4180 holds. Earlier ones escape neither quotes nor line breaks: where a row can be
+/// read in two ways, nothing after it is read.
 struct CSVUserReader: UserFileReader {
     private var bytes: ByteReader
     private var number: Int
-    /// Lines that were read, and belong to no row yet.
-    private var lines: [Line] = []
-    private var isBegun = false
-    /// Whether one of the first lines has all of Firebase's columns: then a shorter one is a part of a row.
-    private var hasFullRows = false
-
-    private struct Line {
-        /// Without the line feed; incomplete if it is longer than a row may be.
-        var bytes: [UInt8] = []
-        /// Where the next line starts.
-        var end: UInt64 = 0
-        var isTooLong = false
-    }
+    /// Whether the file is one of ours.
+    private let isOurs: Bool
+    /// Whether rows have all of Firebase's columns; nil before the first row.
+    private var areFull: Bool?
 
     private static let mostBytes = 1 << 20
-    /// Over how many lines a row can go, with and without quotes.
-    private static let (mostQuotedLines, mostLines) = (4_096, 64)
     /// The columns before those of providers.
     private static let names = ["localId", "email", "emailVerified", "passwordHash", "salt", "displayName", "photoUrl"]
     /// The first of a provider's four columns: ID, email, name, photo.
@@ -43,111 +36,105 @@ struct CSVUserReader: UserFileReader {
     private static let oldColumns = 28
     static let columns = 52
 
-    init(_ bytes: ByteReader, after rows: Int) {
+    init(_ bytes: ByteReader, after rows: Int) throws(UserFileError) {
         self.bytes = bytes
         number = rows
+        isOurs = try self.bytes.peek() == UInt8(ascii: "\"")
     }
 
     mutating func next() throws -> UserRow? {
-        while let (fields, count) = try row() {
-            let end = lines[count - 1].end
-            lines.removeFirst(count)
+        while let fields = try row() {
             if case .success(let fields) = fields {
                 // Empty lines are skipped.
                 if fields == [""] { continue }
                 if number == 0, try isHeader(fields) { continue }
+                try check(fields)
             }
             number += 1
-            return UserRow(number: number, end: end, user: fields.flatMap { Self.user($0) })
+            return UserRow(number: number, end: bytes.offset, user: fields.flatMap { Self.user($0) })
         }
         return nil
     }
 
     // MARK: Rows
 
+    /// A file has all of Firebase's columns in each row, or was made by hand, where empty ones may be missing at the ends.
+    ///
+    /// - Throws: ``UserFileError`` for a row that is shorter than the others: a piece of one, which a text of a user broke.
+    private mutating func check(_ fields: [String]) throws(UserFileError) {
+        let isFull = Self.isFull(fields)
+        guard fields.count >= Self.names.count, isFull || fields.count >= Self.oldColumns || areFull != true else {
+            throw broken("has only \(fields.count) columns")
+        }
+        if isFull, areFull == false { throw broken("has more columns than the rows before it") }
+        if isFull || fields.count < Self.oldColumns { areFull = isFull }
+    }
+
+    private func broken(_ problem: String) -> UserFileError {
+        bytes.error(
+            "row \(number + 1) \(problem): firebase-tools before 15.23 escapes neither quotes nor line breaks in names, so what "
+                + "follows may be a user's text; export as JSON, or mend the row"
+        )
+    }
+
     /// Whether the row has all columns of one of the releases; the trailing comma may be missing.
     private static func isFull(_ fields: [String]) -> Bool {
         [oldColumns, columns].contains { fields.count == $0 || fields.count == $0 + 1 && fields.last == "" }
     }
 
-    /// In a file that somebody made by hand, empty columns may be missing at the ends of the rows.
+    /// Whether the columns are as many as Firebase's, or fewer.
     ///
     /// An unquoted comma in an old row must not move its last columns to those of further providers.
-    private func isRow(_ fields: [String]) -> Bool {
-        if Self.isFull(fields) { return true }
-        guard !hasFullRows, fields.count < Self.columns else { return false }
-        return fields.count < Self.oldColumns
-            ? fields.count >= Self.names.count : (fields.count - Self.oldColumns).isMultiple(of: 4)
+    private static func isRow(_ fields: [String]) -> Bool {
+        isFull(fields) || fields.count < oldColumns
+            || fields.count < columns && (fields.count - oldColumns).isMultiple(of: 4)
     }
 
-    /// The next row, and the number of its lines; nil at the end.
+    /// The fields of the next row; nil at the end.
     ///
-    /// RFC 4180 comes first, which our own files keep to, whatever users call themselves. Releases of firebase-tools
-    /// before 15.23 quoted only texts with a comma, and escaped neither quotes nor line breaks: such a row is taken if only
-    /// one reading gives Firebase's columns.
-    private mutating func row() throws -> (fields: Result<[String], UserRow.RowError>, lines: Int)? {
-        guard let first = try line(0) else { return nil }
-        if !isBegun {
-            isBegun = true
-            _ = try line(Self.mostLines)
-            hasFullRows = lines.contains { CSVFields($0.bytes, .escaped).fields.map(Self.isFull) == true }
+    /// A quote that closes nothing is part of its field: Firebase quoted texts with commas without escaping their quotes.
+    /// Such a row must end with its line.
+    ///
+    /// - Throws: ``UserFileError`` where the row's end is uncertain.
+    private mutating func row() throws(UserFileError) -> Result<[String], UserRow.RowError>? {
+        guard try bytes.peek() != nil else { return nil }
+        var row = CSVRow()
+        // The current line, if the row began in an earlier one.
+        var line: [UInt8] = []
+        var length = 0
+        while let byte = try bytes.next() {
+            length += 1
+            guard length <= Self.mostBytes else {
+                guard !row.isQuoted else { throw broken("is longer than \(Self.mostBytes) bytes") }
+                if byte == 0x0a { break }
+                continue
+            }
+            if byte == 0x0a {
+                try requirePiece(line)
+                guard row.isQuoted else { break }
+                guard !row.hasStrayQuote else { throw broken("has a quote that does not end") }
+                line = []
+            } else if row.hasLineBreak {
+                line.append(byte)
+            }
+            if row.take(byte, before: try bytes.peek()), let second = try bytes.next(), row.hasLineBreak {
+                line.append(second)
+            }
         }
-        guard !first.isTooLong else { return (.refused("is longer than \(Self.mostBytes) bytes"), 1) }
-        let plain = CSVFields(first.bytes, .escaped)
-        switch plain {
-        case .notUTF8: return (.refused("is not UTF-8"), 1)
-        case .fields(let fields):
-            if try isRow(fields) || fields == [""] || number == 0 && isHeader(fields) { return (.success(fields), 1) }
-        case .open, .stray: break
+        try requirePiece(line)
+        guard length <= Self.mostBytes else { return .refused("is longer than \(Self.mostBytes) bytes") }
+        if row.isQuoted {
+            guard !row.hasLineBreak else { throw broken("has a quote that does not end") }
+            return .refused("a quote is not closed")
         }
-        // A comma in unquoted JSON must not fill the columns of further providers, so without quotes all must be there.
-        let (quoted, unquoted) = (CSVFields(first.bytes, .asTheyAre).fields, CSVFields(first.bytes, .none).fields)
-        let whole = quoted.flatMap { isRow($0) ? $0 : nil } ?? unquoted.flatMap { Self.isFull($0) ? $0 : nil }
-        guard let (longer, count) = try joined(first, isOpen: plain == .open) else {
-            if let whole { return (.success(whole), 1) }
-            guard let fields = plain.fields else { return (.refused("a quote is not closed"), 1) }
-            return (.refused("has \(fields.count) columns instead of \(Self.columns), or \(Self.oldColumns)"), 1)
-        }
-        // Where the text came from a user, a guess could make accounts of it.
-        guard whole.map(Self.isFull) != true else {
-            return (.refused("has a quote that may end in its first line or in its last"), count)
-        }
-        return (.success(longer), count)
+        guard let fields = row.end() else { return .refused("is not UTF-8") }
+        return .success(fields)
     }
 
-    /// The row that goes on over the next lines: an open quote ends, or a text that nobody quoted has a line break.
-    private mutating func joined(_ first: Line, isOpen: Bool) throws -> (fields: [String], lines: Int)? {
-        var text = first.bytes
-        for index in 1..<(isOpen ? Self.mostQuotedLines : Self.mostLines) {
-            guard let next = try line(index), !next.isTooLong, text.count + next.bytes.count < Self.mostBytes else {
-                return nil
-            }
-            if !isOpen, CSVFields(next.bytes, .escaped).fields.map(Self.isFull) == true { return nil }
-            text.append(0x0a)
-            text += next.bytes
-            if isOpen, !next.bytes.contains(UInt8(ascii: "\"")) { continue }
-            switch CSVFields(text, .escaped) {
-            case .open: continue
-            case .fields(let fields) where Self.isFull(fields) || isOpen && isRow(fields): return (fields, index + 1)
-            case .fields(let fields) where !isOpen && fields.count < Self.oldColumns: continue
-            default: return nil
-            }
-        }
-        return nil
-    }
-
-    /// A line of those that belong to no row yet; nil at the end.
-    private mutating func line(_ index: Int) throws(UserFileError) -> Line? {
-        while lines.count <= index {
-            guard try bytes.peek() != nil else { return nil }
-            var line = Line()
-            while let byte = try bytes.next(), byte != 0x0a {
-                if line.bytes.count < Self.mostBytes { line.bytes.append(byte) } else { line.isTooLong = true }
-            }
-            line.end = bytes.offset
-            lines.append(line)
-        }
-        return lines[index]
+    /// - Throws: ``UserFileError`` for a line that would be a row by itself, though a quote before it makes it a part of one.
+    private func requirePiece(_ line: [UInt8]) throws(UserFileError) {
+        guard !isOurs, CSVRow.fields(of: line).map(Self.isFull) == true else { return }
+        throw broken("has a quoted text with a row in it")
     }
 
     // MARK: Columns
@@ -166,6 +153,9 @@ struct CSVUserReader: UserFileReader {
     }
 
     private static func user(_ fields: [String]) -> Result<WireObject, UserRow.RowError> {
+        guard isRow(fields) else {
+            return .refused("has \(fields.count) columns instead of \(columns), or \(oldColumns)")
+        }
         let fields = fields + Array(repeating: "", count: max(0, columns - fields.count))
         var user = JSONObject()
         for (index, name) in Array(names.enumerated()) + laterNames where !fields[index].isEmpty {
@@ -198,63 +188,60 @@ extension Result where Failure == UserRow.RowError {
     fileprivate static func refused(_ reason: String) -> Self { .failure(UserRow.RowError(reason: reason)) }
 }
 
-/// What a text of CSV is, by one way of quoting.
-private enum CSVFields: Equatable {
-    case fields([String])
-    /// The last quote does not end.
-    case open
-    /// A quote in a quoted text is not escaped.
-    case stray
-    case notUTF8
+/// A row of CSV (RFC 4180), byte by byte.
+private struct CSVRow {
+    private(set) var isQuoted = false
+    /// Whether a quote in a quoted text was neither doubled nor its end.
+    private(set) var hasStrayQuote = false
+    private(set) var hasLineBreak = false
+    private var fields: [String] = []
+    private var field: [UInt8] = []
+    private var isEnded = false
+    private var isUTF8 = true
 
-    enum Quotes {
-        /// Texts may be quoted, and quotes in them are doubled (RFC 4180).
-        case escaped
-        /// Texts may be quoted; a quote that is not followed by a comma is part of the text.
-        case asTheyAre
-        /// Every quote is part of its text.
-        case none
+    /// - Parameter next: the byte after this one; nil at the end.
+    /// - Returns: whether the next byte belongs to this one.
+    @discardableResult mutating func take(_ byte: UInt8, before next: UInt8?) -> Bool {
+        switch byte {
+        case UInt8(ascii: "\"") where isQuoted:
+            switch next {
+            case UInt8(ascii: "\""):
+                field.append(byte)
+                return true
+            case UInt8(ascii: ","), 0x0a, 0x0d, nil: (isQuoted, isEnded) = (false, true)
+            default:
+                hasStrayQuote = true
+                field.append(byte)
+            }
+        case UInt8(ascii: "\"") where field.isEmpty && !isEnded: isQuoted = true
+        case UInt8(ascii: ",") where !isQuoted: close()
+        case 0x0d where !isQuoted: if next != 0x0a, next != nil { field.append(byte) }
+        default:
+            if byte == 0x0a { hasLineBreak = true }
+            field.append(byte)
+        }
+        return false
     }
 
-    var fields: [String]? { if case .fields(let fields) = self { fields } else { nil } }
+    /// Nil if it is not UTF-8.
+    mutating func end() -> [String]? {
+        close()
+        return isUTF8 ? fields : nil
+    }
 
-    init(_ line: [UInt8], _ quotes: Quotes) {
-        let (quote, comma) = (UInt8(ascii: "\""), UInt8(ascii: ","))
-        var fields: [String] = []
-        var field: [UInt8] = []
-        var (isQuoted, isEnded) = (false, false)
-        var rest = line.last == 0x0d ? line.dropLast() : line[...]
-        while true {
-            let byte = rest.popFirst()
-            switch byte {
-            case quote where isQuoted:
-                if rest.first == quote {
-                    field.append(rest.removeFirst())
-                } else if rest.isEmpty || rest.first == comma {
-                    (isQuoted, isEnded) = (false, true)
-                } else if quotes == .asTheyAre {
-                    field.append(quote)
-                } else {
-                    self = .stray
-                    return
-                }
-            case nil where isQuoted:
-                self = .open
-                return
-            case quote where field.isEmpty && !isEnded && quotes != .none: isQuoted = true
-            case comma where !isQuoted, nil:
-                guard let text = String(validating: field, as: UTF8.self) else {
-                    self = .notUTF8
-                    return
-                }
-                fields.append(text)
-                (field, isEnded) = ([], false)
-                if byte == nil {
-                    self = .fields(fields)
-                    return
-                }
-            case let byte?: field.append(byte)
-            }
+    private mutating func close() {
+        if let text = String(validating: field, as: UTF8.self) { fields.append(text) } else { isUTF8 = false }
+        (field, isEnded) = ([], false)
+    }
+
+    /// Those of a single line; nil if it is none.
+    static func fields(of line: [UInt8]) -> [String]? {
+        var row = CSVRow()
+        var index = 0
+        while index < line.count {
+            let next = index + 1 < line.count ? line[index + 1] : nil
+            index += row.take(line[index], before: next) ? 2 : 1
         }
+        return row.isQuoted ? nil : row.end()
     }
 }

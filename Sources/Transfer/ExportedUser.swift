@@ -120,7 +120,9 @@ struct CSVUserRow {
         fields[25] = account.phoneNumber ?? ""
         fields[26] = account.disabled.map { String($0) } ?? ""
         fields[27] = account.customAttributes ?? ""
-        text = fields.map { Self.quoted($0) }.joined(separator: ",") + ","
+        // The quotes around the ID say that RFC 4180 holds in this file.
+        text =
+            "\"\(fields[0].escaped(.csv))\"," + fields.dropFirst().map { Self.quoted($0) }.joined(separator: ",") + ","
     }
 
     /// RFC 4180.

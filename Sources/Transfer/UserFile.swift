@@ -49,7 +49,7 @@ package enum UserFileFormat: String, Sendable, CaseIterable {
         let bytes = try ByteReader(file: file, from: start)
         return switch self {
         case .json: JSONUserReader(bytes, after: rows)
-        case .csv: CSVUserReader(bytes, after: rows)
+        case .csv: try CSVUserReader(bytes, after: rows)
         }
     }
 }

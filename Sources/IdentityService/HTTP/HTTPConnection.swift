@@ -141,7 +141,9 @@ final class HTTPConnection: ChannelDuplexHandler {
             state = .reading(head, refusal: refusal)
             bodyLimit = responder.bodyLimit(of: head)
             limit(to: limits.time, context)
-            if refusal == nil, head.headers.contains(name: "expect"), Request.hasBody(head.fieldMethod) {
+            if head.headers.contains(name: "expect"), Request.hasBody(head.fieldMethod) {
+                // The body comes only after an answer.
+                if let refusal { return answer(head, refusal, context) }
                 let text: StaticString = "HTTP/1.1 100 Continue\r\n\r\n"
                 context.writeAndFlush(wrapOutboundOut(ByteBuffer(staticString: text)), promise: nil)
             }
@@ -295,7 +297,9 @@ final class HTTPConnection: ChannelDuplexHandler {
     /// Responds to data that is not HTTP, or not all of it ours.
     private func refuse(_ status: HTTPResponse.Status, _ context: ChannelHandlerContext) {
         let name = status == .notImplemented ? "UNIMPLEMENTED" : "INVALID_ARGUMENT"
-        let error = WireError.status(status, name, "The request is not valid HTTP.")
+        let isLong = status == .requestHeaderFieldsTooLarge
+        let text = isLong ? "The request's header fields are too long." : "The request is not valid HTTP."
+        let error = WireError.status(status, name, text)
         writeLast(error.response(in: .status), context)
     }
 

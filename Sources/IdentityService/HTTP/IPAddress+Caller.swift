@@ -21,7 +21,8 @@ extension IPAddress {
             (host, port) = (text[..<colon], text[colon...])
         }
         guard !port.isEmpty else { return host }
-        return port.first == ":" && UInt16(port.dropFirst()) != nil ? host : nil
+        let digits = port.dropFirst()
+        return port.first == ":" && digits.consists(of: .digits) && UInt16(digits) != nil ? host : nil
     }
 
     /// The network that it belongs to, by which users recognize a device: `203.0.113.0/24`, `2001:db8:0:0::/64`.

@@ -133,8 +133,8 @@ struct OAuthTokenRoutes {
             json.member("expires_in", number: result.expiresIn)
             json.member("refresh_token", result.refreshToken?.reveal())
             json.member("id_token", result.idToken)
-            // A list of scopes has at least one (RFC 6749 §3.3).
-            if !result.scopes.isEmpty { json.member("scope", result.scopes.joined(separator: " ")) }
+            // Also if there is none: without the member, the client would have what it asked for (RFC 6749 §5.1).
+            json.member("scope", result.scopes.joined(separator: " "))
         }
     }
 

@@ -134,7 +134,7 @@ struct HandlerRoutes {
             return HandlerPage.start(authURI: started.authURI, data: data, cookies: cookies, context).response()
         } catch {
             let event = AuthEvent(visit: visit, tenant: request.tenantID, fault: try HandlerFault(error))
-            return await deliver(event, state: nil, own, call, caller, context)
+            return deliver(event, state: nil, own, context)
         }
     }
 
@@ -238,31 +238,39 @@ struct HandlerRoutes {
             event.sessionID = returned.sessionID
         }
         let caller = Caller(project: returned.project, tenant: returned.tenant)
-        return await deliver(event, state: answer.state, own, call, caller, context)
+        return deliver(event, state: answer.state, kept: await keep(event, call, caller), own, context)
     }
 
-    /// - Parameter state: of the flow, whose cookie is removed; nil if none started.
+    /// Keeps the result of a redirect; the page's script does that too, where most browsers find it.
+    private func keep(_ event: AuthEvent, _ call: Call, _ caller: Caller) async -> Secret? {
+        do { return try await accounts.redirectResult.keep(event.json, of: event.visit, caller) } catch {
+            call.logger.info("Result of a redirect not kept", metadata: ["error.type": "\(type(of: error))"])
+            return nil
+        }
+    }
+
+    /// - Parameters:
+    ///   - state: of the flow, whose cookie is removed; nil if none started.
+    ///   - kept: by which the SDK's frame takes the result.
     private func deliver(
         _ event: AuthEvent,
         state: String?,
+        kept: Secret? = nil,
         _ own: PublicURL,
-        _ call: Call,
-        _ caller: Caller,
         _ context: PageContext
-    ) async -> Response {
+    ) -> Response {
         let data = Self.data("deliver") { json in
             json.member("state", state)
             event.writeDelivery(to: &json, at: own)
         }
-        var cookies = state.map { [Cookie.flow($0, "", seconds: 0, own.isSecure)] } ?? []
-        do {
-            if let secret = try await accounts.redirectResult.keep(event.json, of: event.visit, caller) {
-                cookies.append(.redirectResult(secret, isSecure: own.isSecure))
-            }
-        } catch {
-            // The page's script keeps it too, where most browsers find it.
-            call.logger.info("Result of a redirect not kept", metadata: ["error.type": "\(type(of: error))"])
-        }
-        return HandlerPage.deliver(event, data: data, link: event.link(at: own), cookies: cookies, context).response()
+        let flow = state.map { Cookie.flow($0, "", seconds: 0, own.isSecure) }
+        let result = kept.map { Cookie.redirectResult($0, isSecure: own.isSecure) }
+        return HandlerPage.deliver(
+            event,
+            data: data,
+            link: event.link(at: own),
+            cookies: [flow, result].compactMap(\.self),
+            context
+        ).response()
     }
 }

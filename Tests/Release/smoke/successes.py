@@ -244,11 +244,11 @@ def way_back(name, posts=False):
 
 
 def redirect_result(world):
-    """Of a redirect that was refused before it began."""
-    leaving = {**HANDLER, "authType": "signInViaRedirect", "redirectUrl": "http://localhost/", "providerId": "oidc.none"}
-    refused = world.call("handlerPage", query=leaving)
+    """Of a redirect that the provider answered."""
+    leaving = {**HANDLER, "authType": "signInViaRedirect", "redirectUrl": "http://localhost/"}
+    landed = world.need("handlerPage", **world.handler("handlerPage", leaving))
     frame = {"apiKey": leaving["apiKey"], "appName": leaving["appName"], "origin": "http://localhost"}
-    return {"json": frame, "headers": {"Cookie": refused.cookies, "Sec-Fetch-Site": "same-origin"}}
+    return {"json": frame, "headers": {"Cookie": landed.cookies, "Sec-Fetch-Site": "same-origin"}}
 
 
 def page_step(**fields):

@@ -387,9 +387,9 @@ class World:
         body = {"requestUri": url, "sessionId": begun["sessionId"], "returnSecureToken": True, **body}
         return {"json": {**body, "postBody": posted} if posted else body}
 
-    def handler(self, name):
+    def handler(self, name, query=HANDLER):
         """An SDK's page on its way back from a provider: the query, and the cookie of the browser that began."""
-        begun = self.need(name, query={**HANDLER})
+        begun = self.need(name, query={**query})
         data = jsonlib.loads(re.search(r'<script type="application/json" id="data">(.*?)</script>', begun.text, re.DOTALL)[1])
         url, _ = self.authorize(data["url"])
         return {"query": dict(urllib.parse.parse_qsl(urllib.parse.urlsplit(url).query)), "headers": {"Cookie": begun.cookies}}

@@ -15,6 +15,7 @@ import socket
 import subprocess
 import tempfile
 import threading
+import time
 
 import requests
 import websockets.sync.client
@@ -72,8 +73,10 @@ class WebKit:
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         self.driver_url = self.url = f"http://127.0.0.1:{port}"
         # It says nowhere that it listens.
-        while self.driver.poll() is None and not self._listens():
-            pass
+        until = time.monotonic() + 60
+        while not self._listens():
+            assert self.driver.poll() is None and time.monotonic() < until, "WebKitWebDriver does not answer"
+            time.sleep(0.05)
 
     def _listens(self):
         try:

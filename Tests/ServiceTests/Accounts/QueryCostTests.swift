@@ -1,3 +1,4 @@
+import Accounts
 import Postgres
 import Projects
 import Storage
@@ -11,7 +12,7 @@ struct QueryCostTests {
     func costs() async throws {
         try await TestService.run { service in
             let requests: [(String, JSON?)] =
-                [("accounts:batchGet?maxResults=100&nextPageToken=00002000", nil)]
+                [("accounts:batchGet?maxResults=100&nextPageToken=\(try PageToken.text(of: "00002000"))", nil)]
                 + ["USER_ID", "CREATED_AT", "USER_EMAIL"].flatMap { sort in
                     [[:], ["providerId": "google.com"]].map { conditions in
                         (

@@ -331,8 +331,14 @@ struct HTTPConnectionTests {
         }
     }
 
-    @Test("tells a client that waits for it to go on")
+    @Test("tells a client that waits for it to go on, or what is wrong")
     func continues() async throws {
+        try await connect { connection in
+            try await connection.send(
+                "POST /length HTTP/1.1\r\nHost: a/b\r\nContent-Length: 2\r\nExpect: 100-continue\r\n\r\n"
+            )
+            #expect(try await connection.readAll().hasPrefix("HTTP/1.1 400 "))
+        }
         try await connect { connection in
             try await connection.send(
                 "POST /length HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\nExpect: 100-continue\r\n\r\n"
@@ -346,14 +352,18 @@ struct HTTPConnectionTests {
     @Test("tells a target and header fields that are too long from what is no HTTP (RFC 9110 §15.5.15, RFC 6585 §5)")
     func longHeads() async throws {
         let most = "/healthz?x=" + String(repeating: "a", count: Request.maximumTarget - 11)
-        let field = String(repeating: "a", count: 40_000)
-        for (target, header, status) in [
-            (most, "a: b", "200 OK"), (most + "a", "a: b", "414 "), (field, "a: b", "431 "),
-            ("/healthz", "a: " + field, "431 "),
-        ] {
+        for (target, status) in [(most, "200 OK"), (most + "a", "414 ")] {
             try await connect { connection in
-                try await connection.send("GET \(target) HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\(header)\r\n\r\n")
+                try await connection.send("GET \(target) HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
                 #expect(try await connection.readAll().hasPrefix("HTTP/1.1 \(status)"), "\(status)")
+            }
+        }
+        // No more than is read: what comes after that would reset the connection before the answer is read.
+        let tooLong = String(repeating: "a", count: 2 * Request.maximumTarget + 8)
+        for head in ["GET /\(tooLong)", "GET /healthz HTTP/1.1\r\nHost: a\r\na: \(tooLong)"] {
+            try await connect { connection in
+                try await connection.send(head)
+                #expect(try await connection.readAll().hasPrefix("HTTP/1.1 431 "))
             }
         }
     }

@@ -30,15 +30,24 @@ extension OperationCase {
         page("emulatorIframePage", "/emulator/auth/iframe?appName=x&apiKey="),
         OperationCase("takeRedirectResult") { world in
             let fields = [
-                ("authType", "signInViaRedirect"), ("redirectUrl", "http://localhost/"), ("providerId", "oidc.none"),
+                ("apiKey", world.service.apiKey), ("appName", "x"), ("authType", "signInViaRedirect"),
+                ("redirectUrl", "http://localhost/"), ("providerId", LinkingWorld.acmeID.rawValue),
             ]
-            let parameters = [("apiKey", world.service.apiKey), ("appName", "x")] + fields
-            let page = try OpenedPage(
-                try await world.service.send("GET", "/__/auth/handler?\(FormFields(pairs: parameters).text)")
+            let begun = try OpenedPage(
+                try await world.service.send("GET", "/__/auth/handler?\(FormFields(pairs: fields).text)")
             )
+            let answer = FormFields(pairs: [("code", "x"), ("state", begun.data["state"]?.string ?? "")]).text
+            let page = try OpenedPage(
+                try await world.service.send(
+                    "GET",
+                    "/__/auth/handler?\(answer)",
+                    headers: [("Cookie", begun.cookie ?? "")]
+                )
+            )
+            let kept = page.cookies.last?.prefix { $0 != ";" } ?? ""
             let frame: JSON = ["apiKey": .string(world.service.apiKey), "appName": "x", "origin": "http://localhost"]
             let headers = [
-                ("Cookie", page.cookie ?? ""), ("Sec-Fetch-Site", "same-origin"), ("Content-Type", "application/json"),
+                ("Cookie", String(kept)), ("Sec-Fetch-Site", "same-origin"), ("Content-Type", "application/json"),
             ]
             return {
                 try await world.service.send("POST", "/__/auth/iframe", headers: headers, body: Array(frame.text.utf8))
