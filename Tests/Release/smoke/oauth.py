@@ -207,7 +207,7 @@ REFUSALS = {
         (400, "unsupported_grant_type", lambda world: {"form": {
             "grant_type": "password", **Application(world).credentials}}),
     ],
-    "applicationUserInfo": [(401, "invalid_token", {}), (401, "invalid_token", {"headers": {"Authorization": "Bearer x"}})],
+    "applicationUserInfo": [(401, "invalid_request", {}), (401, "invalid_token", {"headers": {"Authorization": "Bearer x"}})],
     "applicationUserInfoByForm": [(401, "invalid_token", {"form": {"access_token": "e30.e30.e30"}})],
     **{name: [(401, "invalid_client", {"form": {"token": "x", **NOBODY}}),
               (400, "invalid_request", lambda world: {"form": Application(world).credentials})]
