@@ -46,7 +46,6 @@ struct ServeRefusalTests {
             var environment = good
             // Nobody asks for a database yet.
             environment["IDENTITY_DATABASE_URL"] = "host=/nonexistent dbname=d"
-            environment["IDENTITY_HTTP_BIND"] = "127.0.0.1:0"
             for (name, setting) in [("IDENTITY_HTTP_BIND", "http.bind"), ("IDENTITY_METRICS_BIND", "metrics.bind")] {
                 environment[name] = "127.0.0.1:\(port)"
                 let taken = "port \(port) of 127.0.0.1 is already in use: see \(setting)"

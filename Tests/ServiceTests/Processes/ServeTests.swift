@@ -156,9 +156,7 @@ struct ServeTests {
     @Test("a log that no process reads any more stops nothing")
     func unreadLog() async throws {
         let script = #"exec 3>&1; exec "$0" serve > >(exec grep -m 1 '"Serving"' >&3) 3>&-"#
-        let environment = environment.merging(
-            ["IDENTITY_LOG_LEVEL": "trace", "IDENTITY_HTTP_BIND": "127.0.0.1:0"]
-        ) { $1 }
+        let environment = environment.merging(["IDENTITY_LOG_LEVEL": "trace"]) { $1 }
         try await Program.with("/bin/bash", ["-c", script, IdentityProgram.path], environment: environment) { program in
             let line = try await program.line { $0.contains("Serving") }
             let port = try #require(try JSON(parsing: Array(line.utf8))["http.port"]?.string)
@@ -175,9 +173,7 @@ struct ServeTests {
         // It reads the line with the port and nothing more, and keeps the pipe open.
         let stalls = #"exec tail --pid=$$ -f /dev/null 3>&- >/dev/null 2>&1"#
         let script = #"exec 3>&1; exec "$0" serve > >(grep -m 1 '"Serving"' >&3; \#(stalls)) 3>&-"#
-        let environment = environment.merging(
-            ["IDENTITY_LOG_LEVEL": "trace", "IDENTITY_HTTP_BIND": "127.0.0.1:0"]
-        ) { $1 }
+        let environment = environment.merging(["IDENTITY_LOG_LEVEL": "trace"]) { $1 }
         try await Program.with("/bin/bash", ["-c", script, IdentityProgram.path], environment: environment) { program in
             let line = try await program.line { $0.contains("Serving") }
             let port = try #require(try JSON(parsing: Array(line.utf8))["http.port"]?.string)

@@ -25,12 +25,15 @@ package enum IdentityProgram {
         try await Program.run(path, arguments, environment: environment)
     }
 
-    /// What a command on the database needs to know.
+    /// What a command on the database needs to know; a node listens on a free port of loopback.
     package static func environment(_ conninfo: String) -> [String: String] {
-        ["IDENTITY_DATABASE_URL": conninfo, "IDENTITY_ENCRYPTION_KEYS": encryptionKey]
+        [
+            "IDENTITY_DATABASE_URL": conninfo, "IDENTITY_ENCRYPTION_KEYS": encryptionKey,
+            "IDENTITY_HTTP_BIND": "127.0.0.1:0",
+        ]
     }
 
-    /// Runs `identity serve` on a free port of loopback; afterwards it has ended.
+    /// Runs `identity serve`, on a free port of loopback if `environment` names none; afterwards it has ended.
     package static func serve<R>(
         _ environment: [String: String],
         arguments: [String] = ["serve"],
