@@ -115,6 +115,9 @@ extension AdminAccounts {
         let providers = Set(request.deleteProviders.map { ProviderID($0) })
         let attributes = Set(request.deleteAttributes)
         if providers.contains(.password) || attributes.contains(.password) { changes.password = .some(nil) }
+        if !providers.isDisjoint(with: [.password, .emailLink]), account.emailLinkSignIn {
+            changes.emailLinkSignIn = false
+        }
         if providers.contains(.phone) { changes.phoneNumber = .some(nil) }
         let left = account.passkeys.filter { !providers.contains(.passkey) && !request.deletePasskeys.contains($0.id) }
         if left.count < account.passkeys.count { changes.passkeys = left }

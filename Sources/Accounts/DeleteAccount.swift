@@ -9,8 +9,11 @@ extension AccountsService { package var deleteAccount: DeleteAccount { DeleteAcc
 package struct DeleteAccount: Sendable {
     let parts: Parts
 
-    package func callAsFunction(idToken: String?, _ caller: Caller) async throws {
+    /// - Parameter localID: the token's account, as SDKs for Apple platforms send it.
+    /// - Throws: ``AccountsError/insufficientPermission`` for another account's.
+    package func callAsFunction(idToken: String?, localID: String? = nil, _ caller: Caller) async throws {
         let token = try await parts.verify(idToken, caller: caller)
+        guard localID == nil || localID == token.account.rawValue else { throw AccountsError.insufficientPermission }
         _ = try await parts.change(token.account, session: token.session, caller) { account, session in
             let user = try SignedInAccount(token: token, account: account, session: session)
             guard !caller.project.settings.disabledUserDeletion else { throw AccountsError.deletionClosed }

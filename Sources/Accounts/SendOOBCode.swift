@@ -12,6 +12,7 @@ package struct SendOOBCode: Sendable {
 
     package struct Request: Sendable {
         package var type: OOBCodeType
+        /// Beside ``idToken`` that of its account.
         package var email: String?
         package var newEmail: String?
         package var idToken: String?
@@ -208,6 +209,9 @@ package struct SendOOBCode: Sendable {
     ) async throws -> (account: Account, user: SignedInAccount?) {
         if !role.isAdmin || request.idToken != nil {
             let user = try await parts.authenticate(request.idToken, caller: caller)
+            if let text = request.email, !text.isEmpty, EmailAddress(text)?.canonical != user.account.email?.canonical {
+                throw AccountsError.unexpectedParameter("email")
+            }
             return (user.account, user)
         }
         guard let account = try await find(try Self.address(request.email), caller) else {

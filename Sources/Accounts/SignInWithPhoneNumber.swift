@@ -20,10 +20,24 @@ package struct SignInWithPhoneNumber: Sendable {
         package var temporaryProof: String?
         /// Adds the number to this token's account instead of signing in.
         package var idToken: String?
-        /// False for reauthentication, or to change an existing number; creates no account.
-        package var signsUp = true
+        package var operation = Operation.unspecified
 
         package init() {}
+    }
+
+    /// What the caller means to do, in the order of the protocol's numbers.
+    package enum Operation: String, Sendable, CaseIterable {
+        /// Signs in or up; with an ID token, adds or replaces its account's number.
+        case unspecified = "VERIFY_OP_UNSPECIFIED"
+        case signUpOrIn = "SIGN_UP_OR_IN"
+        /// Creates no account; with an ID token, changes none.
+        case reauthenticate = "REAUTH"
+        /// Needs an ID token.
+        case update = "UPDATE"
+        /// Needs an ID token, and replaces no number.
+        case link = "LINK"
+
+        fileprivate var signsUp: Bool { [.unspecified, .signUpOrIn].contains(self) }
     }
 
     package enum Result: Sendable {
@@ -44,6 +58,7 @@ package struct SignInWithPhoneNumber: Sendable {
 
     package func callAsFunction(_ request: Request, _ caller: Caller) async throws -> Result {
         guard caller.project.settings.phone.isEnabled else { throw AccountsError.operationNotAllowed }
+        if request.idToken == nil, [.update, .link].contains(request.operation) { throw AccountsError.missingIDToken }
         let proof = try await prove(request, caller)
         for number in Parts.tries {
             try await parts.pause(beforeTry: number)
@@ -51,11 +66,11 @@ package struct SignInWithPhoneNumber: Sendable {
             let owner = try await parts.accounts.find(selectors, merged: true, in: caller.scope).first
             let result =
                 if let idToken = request.idToken {
-                    try await link(proof, owner: owner?.id, idToken: idToken, caller)
+                    try await link(proof, owner: owner?.id, idToken: idToken, for: request.operation, caller)
                 } else if let owner {
                     try await signIn(to: owner, proof, caller)
                 } else {
-                    try await signUp(proof, signsUp: request.signsUp, caller)
+                    try await signUp(proof, signsUp: request.operation.signsUp, caller)
                 }
             if let result { return result }
         }
@@ -64,6 +79,9 @@ package struct SignInWithPhoneNumber: Sendable {
 
     private func prove(_ request: Request, _ caller: Caller) async throws -> Proof {
         guard let text = request.temporaryProof, !text.isEmpty else {
+            let number = try request.phoneNumber.flatMap { text throws(AccountsError) in
+                try AdminAccounts.phoneNumber(text)
+            }
             let checked = try await parts.checkVerificationCode(
                 sessionInfo: request.sessionInfo,
                 code: request.code,
@@ -71,9 +89,13 @@ package struct SignInWithPhoneNumber: Sendable {
                 account: nil,
                 caller
             )
+            guard number == nil || number == checked.phoneNumber.text else {
+                throw AccountsError.unexpectedParameter("phoneNumber")
+            }
             return Proof(phoneNumber: checked.phoneNumber, evidence: checked.evidence, code: checked.code)
         }
-        guard let phoneNumber = request.phoneNumber, !phoneNumber.isEmpty else {
+        guard request.sessionInfo == nil else { throw AccountsError.unexpectedParameter("sessionInfo") }
+        guard let phoneNumber = request.phoneNumber else {
             throw AccountsError.missingPhoneNumber
         }
         guard let number = PhoneNumber(phoneNumber),
@@ -109,7 +131,13 @@ package struct SignInWithPhoneNumber: Sendable {
     /// Adds the number to the signed-in account, or signs in again if it already has it.
     ///
     /// - Returns: nil if another account took the number in the meantime.
-    private func link(_ proof: Proof, owner: AccountID?, idToken: String, _ caller: Caller) async throws -> Result? {
+    private func link(
+        _ proof: Proof,
+        owner: AccountID?,
+        idToken: String,
+        for operation: Operation,
+        _ caller: Caller
+    ) async throws -> Result? {
         let token = try await parts.verify(idToken, caller: caller)
         guard owner == nil || owner == token.account else { return try await refuse(proof, idToken: idToken, caller) }
         let renewal = parts.prepareRenewal()
@@ -127,9 +155,13 @@ package struct SignInWithPhoneNumber: Sendable {
                 if account.phoneNumber == proof.phoneNumber.text {
                     session = session.signedInAgain(proof.evidence)
                 } else {
+                    guard operation != .reauthenticate else { throw AccountsError.userNotFound }
+                    guard operation != .link || account.phoneNumber == nil else {
+                        throw AccountsError.linking(.providerAlreadyLinked)
+                    }
                     // Replacing a number removes a sign-in method.
-                    let operation: SensitiveOperation = account.phoneNumber == nil ? .addMethod : .replacePhoneNumber
-                    if !account.isGuest { try parts.require([operation], of: user, caller) }
+                    let change: SensitiveOperation = account.phoneNumber == nil ? .addMethod : .replacePhoneNumber
+                    if !account.isGuest { try parts.require([change], of: user, caller) }
                     changes.phoneNumber = proof.phoneNumber.text
                 }
                 changes.session = .renew(session, retiresOldSecret: false)

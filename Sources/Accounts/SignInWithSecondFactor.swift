@@ -48,8 +48,11 @@ package struct SignInWithSecondFactor: Sendable {
     }
 
     /// Accepts an SMS code.
+    ///
+    /// - Parameter enrollment: the factor that the code was sent for; SDKs leave it out.
     package func withPhone(
         pendingCredential: String?,
+        enrollment: String? = nil,
         sessionInfo: String?,
         code: String?,
         _ caller: Caller
@@ -67,6 +70,7 @@ package struct SignInWithSecondFactor: Sendable {
         return try await finish(pending, spending: checked.code, caller) { account throws(AccountsError) in
             guard
                 let factor = account.secondFactors.first(where: { $0.phoneNumber == checked.phoneNumber.text }),
+                enrollment == nil || enrollment == factor.id,
                 let evidence = checked.evidence.asSecondFactor(factor)
             else { throw .secondFactor(.invalidEnrollment) }
             return ProvedFactor(factor: factor, evidence: evidence)

@@ -14,6 +14,7 @@ package struct SignUp: Sendable {
         package var email: String?
         package var password: Secret?
         package var displayName: String?
+        package var photoURL: String?
         package var idToken: String?
         /// Only in `identity dev`, as in the emulator: the one way to a factor without a verified email.
         package var secondFactors: [AdminSecondFactor] = []
@@ -35,16 +36,16 @@ package struct SignUp: Sendable {
             guard settings.anonymousSignIn, !settings.disabledUserSignup else {
                 throw AccountsError.anonymousSignInDisabled
             }
-            let displayName = try ProfileRules.displayName(request.displayName)
+            let profile = try Profile(request)
             try await parts.requirePerson(for: .signUp, caller)
-            return try await open(request, displayName: displayName, email: nil, caller)
+            return try await open(request, profile, email: nil, caller)
         }
         guard let email = request.email, !email.isEmpty else { throw AccountsError.missingEmail }
         guard let password = request.password, !password.isEmpty else { throw AccountsError.missingPassword }
         guard settings.passwordSignIn else { throw AccountsError.signUpWithPasswordDisabled }
         if request.idToken == nil, settings.disabledUserSignup { throw AccountsError.signUpClosed }
         guard let address = EmailAddress(email) else { throw AccountsError.invalidEmail }
-        let displayName = try ProfileRules.displayName(request.displayName)
+        let profile = try Profile(request)
         if request.idToken == nil { try await parts.requirePerson(for: .signUp, caller) }
         // Taken separately, before the hash: the statement that creates an account writes nothing if the email is
         // taken.
@@ -57,14 +58,25 @@ package struct SignUp: Sendable {
             throw error
         }
         if let idToken = request.idToken {
-            return try await link(address, password, displayName: displayName, idToken: idToken, caller)
+            return try await link(address, password, profile, idToken: idToken, caller)
         }
-        return try await open(request, displayName: displayName, email: address, caller)
+        return try await open(request, profile, email: address, caller)
+    }
+
+    /// The profile of a request, checked.
+    private struct Profile {
+        var displayName: String?
+        var photoURL: String?
+
+        init(_ request: Request) throws(AccountsError) {
+            displayName = try ProfileRules.displayName(request.displayName)
+            photoURL = try ProfileRules.photoURL(request.photoURL)
+        }
     }
 
     private func open(
         _ request: Request,
-        displayName: String?,
+        _ profile: Profile,
         email: EmailAddress?,
         _ caller: Caller
     ) async throws -> Result {
@@ -75,7 +87,8 @@ package struct SignUp: Sendable {
         }
         var account = Account(id: parts.newAccountID(), validSince: parts.seconds, createdAt: parts.now())
         account.email = email
-        account.displayName = displayName
+        account.displayName = profile.displayName
+        account.photoURL = profile.photoURL
         account.secondFactors = try parts.newSecondFactors(request.secondFactors, of: account)
         let password = email == nil ? nil : request.password
         var stored: StoredPassword?
@@ -97,7 +110,7 @@ package struct SignUp: Sendable {
     private func link(
         _ email: EmailAddress,
         _ password: Secret,
-        displayName: String?,
+        _ profile: Profile,
         idToken: String,
         _ caller: Caller
     ) async throws -> Result {
@@ -124,7 +137,8 @@ package struct SignUp: Sendable {
             }
             changes.password = stored
             changes.passwordUpdatedAt = now
-            if let displayName { changes.displayName = displayName }
+            if let displayName = profile.displayName { changes.displayName = displayName }
+            if let photoURL = profile.photoURL { changes.photoURL = photoURL }
             // The user has just set the password, which counts as a sign-in with it.
             let session = renewal.of(user.session, method: (.password, nil))
             changes.endOthers(keeping: session.signedInAgain(evidence))

@@ -126,7 +126,8 @@ package struct UpdateAccount: Sendable {
         let settings = caller.project.settings
         let providers = Set(request.deleteProviders.map { ProviderID($0) })
         let attributes = Set(request.deleteAttributes)
-        var removed = providers
+        // SDKs know the link of an email as a password.
+        var removed = providers.contains(.password) ? providers.union([.emailLink]) : providers
         if attributes.contains(.password) { removed.insert(.password) }
         let passkeys = request.passkeysToDelete(from: account)
         if !passkeys.isEmpty, passkeys.count == account.passkeys.count { removed.insert(.passkey) }
@@ -148,6 +149,7 @@ package struct UpdateAccount: Sendable {
             guard allowed else { throw .lastSignInMethod }
         }
         if removed.contains(.password) { changes.password = .some(nil) }
+        if removed.contains(.emailLink) { changes.emailLinkSignIn = false }
         if removed.contains(.phone) { changes.phoneNumber = .some(nil) }
         if !passkeys.isEmpty { changes.passkeys = account.passkeys.filter { !passkeys.contains($0.id) } }
         changes.unlinked = removed.filter(\.isFederated)
@@ -178,7 +180,7 @@ extension UpdateAccount.Request {
         }
         for provider in deleteProviders {
             switch ProviderID(provider) {
-            case .password: operations.insert(.removePassword)
+            case .password, .emailLink: operations.insert(.removePassword)
             case .phone: operations.insert(.removePhoneNumber)
             case .passkey: operations.insert(.removePasskey)
             default: operations.insert(.unlinkProvider)

@@ -48,13 +48,19 @@ package struct Gate: Sendable {
 
     /// The project of a client's call.
     ///
-    /// - Throws: `INSUFFICIENT_PERMISSION` if the body names another one: only an admin may choose.
+    /// - Throws: `INSUFFICIENT_PERMISSION` if the body names another one.
     func project(of call: Call, host: Route.Host) throws -> Project {
         let project = try project(query: call.query, headers: call.headers, host: host)
+        try refuseOtherProject(than: project, in: call, host)
+        return project
+    }
+
+    /// - Throws: `INSUFFICIENT_PERMISSION` for a `targetProjectId` other than the project of the path or the key.
+    func refuseOtherProject(than project: Project, in call: Call, _ host: Route.Host) throws {
         // The token endpoint has a form for a body, and no such member.
-        guard host != .secureToken, call.method == .post, let named = try call.json().text("targetProjectId"),
+        guard host == .identityToolkit, call.method == .post, let named = try call.json().text("targetProjectId"),
             named != project.id.rawValue, Int64(named) != project.number.rawValue
-        else { return project }
+        else { return }
         throw WireError("INSUFFICIENT_PERMISSION")
     }
 

@@ -17,6 +17,7 @@ package struct Route: Sendable {
     package var query: [String]
     /// Whether it also exists for tenants of a project.
     package var isInTenants: Bool
+    package var refused: RefusedMembers
     package var access: Access
     /// Method and path as in openapi.yaml.
     let operation: String
@@ -32,6 +33,7 @@ package struct Route: Sendable {
         bodyLimit: Int? = nil,
         query: [String] = [],
         isInTenants: Bool = true,
+        refusing refused: RefusedMembers = .none,
         _ access: Access
     ) {
         self.method = method
@@ -43,6 +45,7 @@ package struct Route: Sendable {
         self.bodyLimit = bodyLimit ?? access.bodyLimit
         self.query = query
         self.isInTenants = isInTenants
+        self.refused = refused
         self.access = access
     }
 

@@ -159,6 +159,7 @@ package struct ServiceResponder: Sendable {
             // A refresh token is the request's content, and contains its own tenant.
             let tenant = try route.host == .secureToken ? TenantID.none : call.tenant(of: project)
             let caller = try Caller(call, project: project, apiKey: key, language: call.language).entering(tenant)
+            if !route.refused.ofClients.isEmpty { try call.json().refuse(route.refused.ofClients) }
             return try await acting(in: call, route, id) {
                 try await handler(ClientCall(call: call, caller: caller))
             }
@@ -183,6 +184,8 @@ package struct ServiceResponder: Sendable {
             } else {
                 try await gate.project(named: call.parameter("project"), for: admin, scope: form.scope)
             }
+        try gate.refuseOtherProject(than: project, in: call, route.host)
+        if !route.refused.ofAdmins.isEmpty { try call.json().refuse(route.refused.ofAdmins) }
         let adminCall = try AdminCall(call: call, admin: admin, project: project, scope: form.scope)
         return try await acting(as: admin, in: call, route, id) { try await form.handler(adminCall) }
     }

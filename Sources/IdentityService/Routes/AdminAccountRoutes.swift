@@ -13,10 +13,10 @@ struct AdminAccountRoutes {
     var routes: [Route] {
         let base = "/v1/projects/{project}/accounts"
         return [
-            Route(.post, base, .admin(.manageAccounts, create)),
-            Route(.post, base + ":lookup", .admin(.readAccounts, lookUp)),
-            Route(.post, base + ":update", .admin(.manageAccounts, update)),
-            Route(.post, base + ":delete", .admin(.manageAccounts, delete)),
+            Route(.post, base, refusing: .signUp, .admin(.manageAccounts, create)),
+            Route(.post, base + ":lookup", refusing: .lookup, .admin(.readAccounts, lookUp)),
+            Route(.post, base + ":update", refusing: .update, .admin(.manageAccounts, update)),
+            Route(.post, base + ":delete", refusing: .delete, .admin(.manageAccounts, delete)),
             Route(
                 .get,
                 base + ":batchGet",
@@ -24,9 +24,9 @@ struct AdminAccountRoutes {
                 .admin(.readAccounts, list)
             ),
             Route(.post, base + ":batchDelete", .admin(.manageAccounts, deleteAll)),
-            Route(.post, base + ":signOut", .admin(.manageAccounts, signOut)),
-            Route(.post, base + ":listSessions", .admin(.readAccounts, listSessions)),
-            Route(.post, base + ":providerToken", .admin(.manageAccounts, providerToken)),
+            Route(.post, base + ":signOut", refusing: .sessions, .admin(.manageAccounts, signOut)),
+            Route(.post, base + ":listSessions", refusing: .sessions, .admin(.readAccounts, listSessions)),
+            Route(.post, base + ":providerToken", refusing: .sessions, .admin(.manageAccounts, providerToken)),
             Route(.post, base + ":listDetachedCredentials", .admin(.readAccounts, listDetachedCredentials)),
             Route(.post, base + ":explainSignIn", .admin(.readAccounts, explainSignIn)),
         ]
@@ -34,9 +34,6 @@ struct AdminAccountRoutes {
 
     func create(_ call: AdminCall) async throws -> Response {
         let body = try call.json()
-        guard try !body.has("idToken") || !body.has("localId") else {
-            throw AccountsError.unexpectedParameter("User ID")
-        }
         var new = AdminAccounts.NewAccount()
         new.localID = try body.text("localId")
         new.email = try body.string("email")

@@ -12,19 +12,27 @@ struct ClientAccountRoutes {
 
     var routes: [Route] {
         [
-            Route(.post, "/v1/accounts:signInWithIdp", legacy: "verifyAssertion", .client(signInWithIdP)),
+            Route(
+                .post,
+                "/v1/accounts:signInWithIdp",
+                legacy: "verifyAssertion",
+                refusing: .signInWithIdP,
+                .client(signInWithIdP)
+            ),
             Route(.post, "/v1/accounts:createAuthUri", legacy: "createAuthUri", .client(createAuthURI)),
             Route(
                 .post,
                 "/v1/accounts:lookup",
                 legacy: "getAccountInfo",
                 errors: .plainFailures(.accounts),
+                refusing: .lookup,
                 .client(admin: .init(.readAccounts, admin.lookUp), lookUp)
             ),
             Route(
                 .post,
                 "/v1/accounts:update",
                 legacy: "setAccountInfo",
+                refusing: .update,
                 .client(
                     admin: .init(.manageAccounts, admin.update),
                     UpdateAccountRoute(accounts: accounts).callAsFunction
@@ -34,24 +42,32 @@ struct ClientAccountRoutes {
                 .post,
                 "/v1/accounts:delete",
                 legacy: "deleteAccount",
+                refusing: .delete,
                 .client(admin: .init(.manageAccounts, admin.delete), delete)
             ),
             Route(
                 .post,
                 "/v1/accounts:signUp",
                 legacy: "signupNewUser",
+                refusing: .signUp,
                 .client(admin: .init(.manageAccounts, admin.create), signUp)
             ),
-            Route(.post, "/v1/accounts:signInWithPassword", legacy: "verifyPassword", .client(signInWithPassword)),
+            Route(
+                .post,
+                "/v1/accounts:signInWithPassword",
+                legacy: "verifyPassword",
+                refusing: .signInWithPassword,
+                .client(signInWithPassword)
+            ),
             Route(
                 .post,
                 "/v1/accounts:signInWithCustomToken",
                 legacy: "verifyCustomToken",
                 .client(signInWithCustomToken)
             ),
-            Route(.post, "/v1/accounts:signOut", .client(signOut)),
-            Route(.post, "/v1/accounts:listSessions", .client(listSessions)),
-            Route(.post, "/v1/accounts:providerToken", .client(providerToken)),
+            Route(.post, "/v1/accounts:signOut", refusing: .sessions, .client(signOut)),
+            Route(.post, "/v1/accounts:listSessions", refusing: .sessions, .client(listSessions)),
+            Route(.post, "/v1/accounts:providerToken", refusing: .sessions, .client(providerToken)),
         ]
     }
 
@@ -75,11 +91,11 @@ struct ClientAccountRoutes {
 
     private func signUp(_ call: ClientCall) async throws -> Response {
         let body = try call.json()
-        guard try body.text("localId") == nil else { throw AccountsError.unexpectedParameter("User ID") }
         var request = SignUp.Request()
         request.email = try body.string("email")
         request.password = try body.string("password").map { Secret($0) }
         request.displayName = try body.string("displayName")
+        request.photoURL = try body.string("photoUrl")
         request.idToken = try body.text("idToken")
         request.secondFactors = try AdminAccountRoutes.secondFactors(body.objects("mfaInfo")).map { factor in
             var factor = factor
@@ -197,7 +213,12 @@ struct ClientAccountRoutes {
     }
 
     private func delete(_ call: ClientCall) async throws -> Response {
-        try await accounts.deleteAccount(idToken: try call.json().text("idToken"), call.caller)
+        let body = try call.json()
+        try await accounts.deleteAccount(
+            idToken: try body.text("idToken"),
+            localID: try body.text("localId"),
+            call.caller
+        )
         return .json { $0.kind("DeleteAccountResponse") }
     }
 

@@ -64,7 +64,15 @@ struct OOBCodeRoutes {
         request.continueURL = try body.text("continueUrl")
         request.linkDomain = try body.text("linkDomain")
         request.handlesCodeInApp = try body.bool("canHandleCodeInApp") ?? false
+        try refuseWhatOtherTypesRead(request)
         return request
+    }
+
+    /// A token would not be verified, and a new email not be used.
+    private static func refuseWhatOtherTypesRead(_ request: SendOOBCode.Request) throws(AccountsError) {
+        let isChange = request.type == .verifyAndChangeEmail
+        if !isChange, request.newEmail?.isEmpty == false { throw .unexpectedParameter("newEmail") }
+        if !isChange, request.type != .verifyEmail, request.idToken != nil { throw .unexpectedParameter("idToken") }
     }
 
     private static func sent(_ result: SendOOBCode.Result) -> Response {
@@ -81,17 +89,22 @@ struct OOBCodeRoutes {
 
     private func resetPassword(_ call: ClientCall) async throws -> Response {
         let body = try call.json()
+        let code = try body.text("oobCode")
+        // Google's other way to a new password is `accounts:update` after a sign-in here.
+        if code != nil, let other = try ["email", "oldPassword"].first(where: { try body.has($0) }) {
+            throw AccountsError.unexpectedParameter("\(other) is not allowed with an out of band code.")
+        }
         let result = try await accounts.resetPassword(
-            code: try body.text("oobCode"),
+            code: code,
             newPassword: try body.string("newPassword").map { Secret($0) },
             call.caller
         )
-        let code = result.code
+        let found = result.code
         return .json { json in
             json.kind("ResetPasswordResponse")
-            json.member("requestType", code.type.rawValue)
-            json.member("email", code.type == .emailSignIn ? nil : code.email.canonical)
-            json.member("newEmail", code.newEmail?.canonical)
+            json.member("requestType", found.type.rawValue)
+            json.member("email", found.type == .emailSignIn ? nil : found.email.canonical)
+            json.member("newEmail", found.newEmail?.canonical)
             if let factor = result.factor { json.object("mfaInfo") { $0.secondFactor(factor, masked: true) } }
         }
     }

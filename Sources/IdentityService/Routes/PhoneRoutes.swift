@@ -11,7 +11,13 @@ struct PhoneRoutes {
     var routes: [Route] {
         [
             Route(.post, "/v1/accounts:sendVerificationCode", legacy: "sendVerificationCode", .client(send)),
-            Route(.post, "/v1/accounts:signInWithPhoneNumber", legacy: "verifyPhoneNumber", .client(signIn)),
+            Route(
+                .post,
+                "/v1/accounts:signInWithPhoneNumber",
+                legacy: "verifyPhoneNumber",
+                refusing: .signInWithPhoneNumber,
+                .client(signIn)
+            ),
             Route(
                 .get,
                 "/v1/recaptchaParams",
@@ -33,19 +39,17 @@ struct PhoneRoutes {
         return .json { $0.member("sessionInfo", session.reveal()) }
     }
 
-    /// `operation` values by number.
-    private static let operations = ["VERIFY_OP_UNSPECIFIED", "SIGN_UP_OR_IN", "REAUTH", "UPDATE", "LINK"]
-
     private func signIn(_ call: ClientCall) async throws -> Response {
         let body = try call.json()
         var request = SignInWithPhoneNumber.Request()
         request.sessionInfo = try body.text("sessionInfo")
         request.code = try body.string("code")
-        request.phoneNumber = try body.string("phoneNumber")
+        request.phoneNumber = try body.text("phoneNumber")
         request.temporaryProof = try body.text("temporaryProof")
         request.idToken = try body.text("idToken")
-        let operation = try body.choice("operation", of: Self.operations) ?? Self.operations[0]
-        request.signsUp = Self.operations[...1].contains(operation)
+        let operations = SignInWithPhoneNumber.Operation.allCases.map(\.rawValue)
+        request.operation =
+            try body.choice("operation", of: operations).flatMap { .init(rawValue: $0) } ?? .unspecified
         switch try await accounts.signInWithPhoneNumber(request, call.caller) {
         case .signedIn(let account, let tokens, let isNewUser):
             return .json { json in

@@ -11,10 +11,11 @@ struct ProviderGrantRoutes {
     var routes: [Route] {
         [
             Route(.post, "/v2/accounts:revokeToken", errors: .status, .client(revokeToken)),
-            Route(.post, "/v1/accounts:credentialState", .client(credentialState)),
+            Route(.post, "/v1/accounts:credentialState", refusing: .sessions, .client(credentialState)),
             Route(
                 .post,
                 "/v1/projects/{project}/accounts:credentialState",
+                refusing: .sessions,
                 .admin(.readAccounts, credentialStateForAdmin)
             ),
         ]

@@ -11,12 +11,25 @@ struct SecondFactorRoutes {
 
     var routes: [Route] {
         let enrollment = "/v2/accounts/mfaEnrollment"
+        let signIn = "/v2/accounts/mfaSignIn"
         return [
             Route(.post, "\(enrollment):start", errors: .status, .client(startEnrollment)),
-            Route(.post, "\(enrollment):finalize", errors: .status, .client(finishEnrollment)),
+            Route(
+                .post,
+                "\(enrollment):finalize",
+                errors: .status,
+                refusing: .secondFactorCode,
+                .client(finishEnrollment)
+            ),
             Route(.post, "\(enrollment):withdraw", errors: .status, .client(withdraw)),
-            Route(.post, "/v2/accounts/mfaSignIn:start", errors: .status, .client(startSignIn)),
-            Route(.post, "/v2/accounts/mfaSignIn:finalize", errors: .status, .client(finishSignIn)),
+            Route(.post, "\(signIn):start", errors: .status, .client(startSignIn)),
+            Route(
+                .post,
+                "\(signIn):finalize",
+                errors: .status,
+                refusing: .secondFactorCode,
+                .client(finishSignIn)
+            ),
         ]
     }
 
@@ -146,6 +159,7 @@ struct SecondFactorRoutes {
         case .phone(let info):
             tokens = try await accounts.signInWithSecondFactor.withPhone(
                 pendingCredential: pendingCredential,
+                enrollment: try body.text("mfaEnrollmentId"),
                 sessionInfo: try info.text("sessionInfo"),
                 code: try info.string("code"),
                 call.caller

@@ -20,6 +20,7 @@ struct UpdateAccountRoute {
 
     private static let adminMembers = [
         "createdAt", "customAttributes", "emailVerified", "lastLoginAt", "localId", "mfa", "phoneNumber",
+        "unblockProvider",
     ]
 
     func callAsFunction(_ call: ClientCall) async throws -> Response {

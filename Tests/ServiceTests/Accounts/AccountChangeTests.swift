@@ -32,6 +32,45 @@ struct AccountChangeTests {
         }
     }
 
+    @Test(
+        "unlinking the link of a mail, also by the name that SDKs know it by, and by an admin",
+        arguments: [("emailLink", true), ("password", true), ("emailLink", false), ("password", false)]
+    )
+    func unlinksTheLink(_ name: String, _ byUser: Bool) async throws {
+        try await MailScene.run { service in
+            let first = try await service.code(.emailSignIn, ["email": "ada@example.com"], to: "ada@example.com")
+            let user = try await service.signInWithLink("ada@example.com", first)
+            #expect(try await service.account(user.localID)?["emailLinkSignin"] == true)
+            let removal: JSON = ["deleteProvider": [.string(name)]]
+            let reply =
+                byUser
+                ? try await service.call("accounts:update", removal.merging(["idToken": JSON(user.idToken)]))
+                : try await service.admin("accounts:update", removal.merging(["localId": JSON(user.localID)]))
+            #expect(reply.status == 200, "\(reply)")
+            let account = try #require(try await service.account(user.localID))
+            #expect(account["emailLinkSignin"] == nil && account.providers == [], "\(account)")
+            #expect(account["email"] == "ada@example.com" && account["emailVerified"] == true)
+            // The address is still the user's, and opens the account again.
+            let second = try await service.code(.emailSignIn, ["email": "ada@example.com"], to: "ada@example.com")
+            #expect(try await service.signInWithLink("ada@example.com", second).localID == user.localID)
+        }
+    }
+
+    @Test("the link alone is unlinked, and the password stays")
+    func keepsThePassword() async throws {
+        try await MailScene.run { service in
+            let first = try await service.code(.emailSignIn, ["email": "ada@example.com"], to: "ada@example.com")
+            let user = try await service.signInWithLink("ada@example.com", first)
+            let password: JSON = ["idToken": JSON(user.idToken), "password": "correct horse"]
+            let both = try await service.call("accounts:update", password)
+            let link: JSON = ["idToken": JSON(both.idToken), "deleteProvider": ["emailLink"]]
+            #expect(try await service.call("accounts:update", link).status == 200)
+            let account = try #require(try await service.account(user.localID))
+            #expect(account["emailLinkSignin"] == nil && account.providers == ["password"], "\(account)")
+            #expect(try await service.signInWithPassword("ada@example.com").status == 200)
+        }
+    }
+
     @Test("unlinking a provider frees its identity; signing in with it again finds the account by its address")
     func unlinksAProvider() async throws {
         try await LinkingWorld.run { world in

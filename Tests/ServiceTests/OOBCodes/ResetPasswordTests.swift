@@ -114,9 +114,12 @@ struct ResetPasswordTests {
     func expires(_ type: OOBCodeType, _ lifetime: Double) async throws {
         try await MailScene.run { service in
             let user = try await service.signUp(ada)
-            let body: JSON = [
-                "email": .string(ada), "idToken": JSON(user.idToken), "newEmail": "ada@example.net",
-            ]
+            let body: JSON =
+                switch type {
+                case .verifyEmail: ["idToken": JSON(user.idToken)]
+                case .verifyAndChangeEmail: ["idToken": JSON(user.idToken), "newEmail": "ada@example.net"]
+                default: ["email": .string(ada)]
+                }
             _ = try await service.sendCode(type, body)
             let code = try #require(try await service.mails().first).code
             service.clock.advance(by: lifetime - 1)
@@ -197,6 +200,11 @@ struct ResetPasswordTests {
             try await service.call("accounts:resetPassword").expectRefused("MISSING_OOB_CODE")
             try await service.call("accounts:resetPassword", ["email": .string(ada), "oldPassword": "correct horse"])
                 .expectRefused("MISSING_OOB_CODE")
+            for name in ["email", "oldPassword"] {
+                let both: JSON = ["oobCode": .string(code), "newPassword": "another one", name: .string(ada)]
+                let reply = try await service.call("accounts:resetPassword", both)
+                #expect(reply.code == "UNEXPECTED_PARAMETER", "\(reply)")
+            }
             try await service.reset(code, to: "short")
                 .expectRefused("WEAK_PASSWORD : Password should be at least 6 characters")
             for wrong in [String(code.dropLast()), code + "A", code + "=", "x", String(code.reversed())] {

@@ -33,12 +33,14 @@ struct PhoneSignInTests {
         }
     }
 
-    @Test("no account has the number, and the caller wants no new account", arguments: ["REAUTH", "UPDATE", "LINK"])
-    func opensNothing(_ operation: String) async throws {
+    @Test(
+        "no account has the number, and the caller wants no new account",
+        arguments: [("REAUTH", "USER_NOT_FOUND"), ("UPDATE", "MISSING_ID_TOKEN"), ("LINK", "MISSING_ID_TOKEN")]
+    )
+    func opensNothing(_ operation: String, _ error: String) async throws {
         try await PhoneScene.run { service in
             let sent = try await service.code(to: number)
-            try await service.signInByPhone(sent.body(["operation": .string(operation)]))
-                .expectRefused("USER_NOT_FOUND")
+            try await service.signInByPhone(sent.body(["operation": .string(operation)])).expectRefused(error)
             #expect(try await service.admin("accounts:lookup", ["phoneNumber": [.string(number)]])["users"] == nil)
             // The code is still good for who wants one; enums come as numbers too.
             #expect(try await service.signInByPhone(sent.body(["operation": 1]))["isNewUser"] == true)
@@ -88,6 +90,45 @@ struct PhoneSignInTests {
             #expect(account.providers == ["phone", "password"] && account["emailVerified"] == false)
             #expect(try await service.refresh(ada.refreshToken).status == 200)
             #expect(try await service.signInWithPassword("ada@example.com").status == 200)
+        }
+    }
+
+    @Test(
+        "A has a number, A's ID token, another number: signing in again and linking change nothing, updating does",
+        arguments: [
+            ("REAUTH", "USER_NOT_FOUND"), ("LINK", "PROVIDER_ALREADY_LINKED"), ("UPDATE", nil), ("SIGN_UP_OR_IN", nil),
+        ] as [(String, String?)]
+    )
+    func means(_ operation: String, _ error: String?) async throws {
+        try await PhoneScene.run { service in
+            let user = try await service.signInByPhone(number)
+            let sent = try await service.code(to: PhoneScene.other)
+            let body = sent.body(["idToken": JSON(user.idToken), "operation": .string(operation)])
+            let reply = try await service.signInByPhone(body)
+            #expect(reply.code == error && (reply.status == 200) == (error == nil), "\(reply)")
+            let held = try await service.account(user.localID)?["phoneNumber"]?.string
+            #expect(held == (error == nil ? PhoneScene.other : number))
+            // A refused code is not spent.
+            if error != nil { #expect(try await service.signInByPhone(sent.body())["isNewUser"] == true) }
+        }
+    }
+
+    @Test("what comes beside the proof that is used is its own, or refused")
+    func besideTheProof() async throws {
+        try await PhoneScene.run { service in
+            let sent = try await service.code(to: number)
+            let other = sent.body(["phoneNumber": .string(PhoneScene.other)])
+            try await service.signInByPhone(other).expectRefused("UNEXPECTED_PARAMETER : phoneNumber")
+            let own = try await service.signInByPhone(sent.body(["phoneNumber": .string(number)]))
+            #expect(own["isNewUser"] == true, "\(own)")
+            let guest = try await service.call("accounts:signUp", [:])
+            let taken = try await service.signInByPhone(number, idToken: guest.idToken)
+            let proof: [String: JSON] = [
+                "temporaryProof": JSON(taken["temporaryProof"]?.string), "phoneNumber": .string(number),
+            ]
+            let again = try await service.code(to: number)
+            try await service.signInByPhone(again.body(proof)).expectRefused("UNEXPECTED_PARAMETER : sessionInfo")
+            #expect(try await service.signInByPhone(.object(proof)).localID == own.localID)
         }
     }
 

@@ -37,6 +37,12 @@ struct PhoneSecondFactorTests {
             #expect(challenge["mfaInfo"]?[0]?["phoneInfo"] == "+******0100")
             let pending = challenge["mfaPendingCredential"]?.string
             let sent = try await phone.code(for: pending)
+            let other: JSON = [
+                "mfaPendingCredential": JSON(pending), "mfaEnrollmentId": "another",
+                "phoneVerificationInfo": sent.body(),
+            ]
+            let named = try await service.callV2("accounts/mfaSignIn:finalize", other)
+            #expect(named.status == 400, "the code is of another factor: \(named)")
             let replies = try await inParallel(20) { _ in try await service.finishWithSMS(pending, sent) }
             let signedIn = replies.filter { $0.status == 200 }
             #expect(signedIn.count == 1, "a code serves once: \(replies.map(\.description))")

@@ -182,6 +182,62 @@ struct RequestReadingTests {
         }
     }
 
+    @Test("a mail's request says nothing that its type does not use, and no other account's address")
+    func besideARequestType() async throws {
+        try await TestService.run { service in
+            let ada = try await service.signUp("ada@example.com")
+            _ = try await service.signUp("eve@example.com")
+            func send(_ type: String, _ more: [String: JSON]) async throws -> Reply {
+                try await service.call(
+                    "accounts:sendOobCode",
+                    .object(["requestType": JSON(type)].merging(more) { $1 })
+                )
+            }
+            let address: JSON = "ada@example.com"
+            for type in ["PASSWORD_RESET", "EMAIL_SIGNIN"] {
+                let page: JSON = "https://\(service.project.id).firebaseapp.com/"
+                for name in ["idToken", "newEmail"] {
+                    let value: JSON = name == "idToken" ? JSON(ada.idToken) : "new@example.com"
+                    let reply = try await send(type, ["email": address, "continueUrl": page, name: value])
+                    #expect(reply.error == "UNEXPECTED_PARAMETER : \(name)", "\(reply)")
+                }
+            }
+            let token = JSON(ada.idToken)
+            let verify = try await send("VERIFY_EMAIL", ["idToken": token, "newEmail": "new@example.com"])
+            #expect(verify.error == "UNEXPECTED_PARAMETER : newEmail", "\(verify)")
+            for email in ["eve@example.com", "x"] {
+                let reply = try await send("VERIFY_EMAIL", ["idToken": token, "email": .string(email)])
+                #expect(reply.error == "UNEXPECTED_PARAMETER : email", "\(reply)")
+            }
+            #expect(try await send("VERIFY_EMAIL", ["idToken": token, "email": "Ada@Example.com"]).status == 200)
+        }
+    }
+
+    @Test("a user's sign-up keeps the picture; a deletion may name its own account, and no other")
+    func ownMembers() async throws {
+        try await TestService.run { service in
+            let picture: JSON = "https://example.com/a.png"
+            let ada = try await service.call(
+                "accounts:signUp",
+                ["email": "ada@example.com", "password": "correct horse", "photoUrl": picture]
+            )
+            #expect(try await service.account(ada.localID)?["photoUrl"] == picture)
+            let guest = try await service.call("accounts:signUp", ["photoUrl": picture])
+            #expect(try await service.account(guest.localID)?["photoUrl"] == picture)
+            let moved: JSON = [
+                "idToken": JSON(guest.idToken), "email": "guest@example.com", "password": "correct horse",
+                "photoUrl": "https://example.com/b.png",
+            ]
+            let linked = try await service.call("accounts:signUp", moved)
+            #expect(try await service.account(guest.localID)?["photoUrl"] == "https://example.com/b.png")
+            let other: JSON = ["idToken": JSON(linked.idToken), "localId": JSON(ada.localID)]
+            try await service.call("accounts:delete", other).expectRefused("INSUFFICIENT_PERMISSION")
+            let own: JSON = ["idToken": JSON(linked.idToken), "localId": JSON(linked.localID)]
+            #expect(try await service.call("accounts:delete", own).status == 200)
+            #expect(try await service.account(ada.localID) != nil)
+        }
+    }
+
     @Test(
         "in dev a continue URL may be any on this machine, and no other",
         arguments: [
