@@ -92,7 +92,9 @@ export class Calls {
       this.surface.add(full);
       const { called } = this;
       const recorded = function (...values) {
-        if (new Error().stack.split('\n')[2]?.includes(here)) called.add(full);
+        // Firefox's has no first line with the message.
+        const frames = new Error().stack.split('\n').filter(line => /:\d+:\d+/.test(line));
+        if (frames[1]?.includes(here)) called.add(full);
         return original.apply(this, values);
       };
       const kind = value ? { value: recorded, writable: true } : { get: recorded };

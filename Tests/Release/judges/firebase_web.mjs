@@ -1,12 +1,11 @@
-// Every function of firebase/auth in Chromium, with the emulator's switch in development and in production, as
+// Every function of firebase/auth in a browser, with the emulator's switch in development and in production, as
 // docs/guide/firebase-sdks.md has it for web apps. Serves the page, and what it asks its own server.
 //
-// usage: Tests/Release/judges/run firebase_web.mjs
+// usage: Tests/Release/judges/run firebase_chromium.mjs firebase_firefox.mjs
 import { readFileSync } from 'node:fs';
 import http from 'node:http';
 import path from 'node:path';
 import { backend } from './backend.mjs';
-import { openChromium } from './chromium.mjs';
 import { uncalled } from './firebase_client.mjs';
 import { apiKey, isDev, judge, project, service } from './lib.mjs';
 
@@ -25,7 +24,8 @@ const person = `addEventListener('DOMContentLoaded', () => {
   button.click();
 })`;
 
-await judge('firebase in Chromium', { uncalled: uncalled(true) }, async calls => {
+/** Serves the page to a browser that `open` opens, until it has ended. */
+export const judgeBrowser = (name, open) => judge(`firebase in ${name}`, { uncalled: uncalled(true) }, async calls => {
   let finished;
   const end = new Promise((resolve, reject) => {
     finished = resolve;
@@ -61,7 +61,7 @@ await judge('firebase in Chromium', { uncalled: uncalled(true) }, async calls =>
     return response.end(readFileSync(path.join(place, path.basename(file))));
   });
   await new Promise(resolve => { server.listen(0, '127.0.0.1', resolve); });
-  const close = await openChromium(`http://127.0.0.1:${server.address().port}/`, person);
+  const close = await open(`http://127.0.0.1:${server.address().port}/`, person);
   try {
     await end;
   } finally {
