@@ -255,12 +255,13 @@ package struct SignInWithIdP: Sendable {
             return try await attempt(account.linking(identity, effect: effect)) {
                 try await store.link(to: account, effect: effect, $1)
             }
-        case .refuse where found.owner?.id == account.id && proof.wasRedeemed(by: account.id):
-            // The same request again, whose response was lost, gets the same result.
-            return try await attempt(account) { try await store.signIn(to: $0, $1) }
+        case .keep: return try await attempt(account) { try await store.signIn(to: $0, $1) }
         case .refuse(let refusal):
             AccountEvent.linkRefused.log(account.id, provider: identity.provider, caller)
-            guard request.returnIdPCredential else { throw AccountsError.linking(refusal) }
+            // An `errorMessage` that the SDKs for Apple platforms do not know ends the app.
+            guard request.returnIdPCredential, refusal != .providerAlreadyLinked else {
+                throw AccountsError.linking(refusal)
+            }
             return .conflict(.linkRefused(refusal))
         }
     }

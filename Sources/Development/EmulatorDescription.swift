@@ -89,7 +89,7 @@ extension JSONWriter {
         let schemes: [String] =
             switch route.access {
             case .open, .unbuilt: []
-            case .client(let admin, _): ["apiKey"] + (admin == nil ? [] : ["bearer"])
+            case .client: ["apiKey", "bearer"]
             case .admin: ["bearer"]
             }
         array("security") { json in

@@ -4,7 +4,8 @@ import Secrets
 import StrictJSON
 
 /// Accepts the Firebase emulator's fake credentials: an `id_token` or `access_token` that is plain JSON, or a JWT with
-/// `alg` none; for `saml.*`, a `SAMLResponse` in the emulator's JSON, with or without them.
+/// `alg` none; for `saml.*`, a `SAMLResponse` in the emulator's JSON, with or without them; and, unverified, what Apple or
+/// Google issued, unless the project's provider is the real one.
 ///
 /// Anyone who can reach the service can sign in as anyone with these: only `identity dev` uses this, and nothing else
 /// imports this module.
@@ -19,6 +20,7 @@ package struct FakeCredentialVerifier: CredentialVerifier {
         let assertion = try credential.samlResponse.map(Self.assertion)
         guard
             let claims = Self.claims(of: credential.idToken) ?? Self.claims(of: credential.accessToken)
+                ?? Self.claims(ofReal: credential.idToken, definition, id)
                 ?? assertion.map({ _ in "{}" })
         else { return nil }
         guard let object = (try? JSONValue(parsing: claims))?.object else { throw .unparsableIDToken }
@@ -32,7 +34,7 @@ package struct FakeCredentialVerifier: CredentialVerifier {
             subject: subject,
             issuer: "",
             email: assertedEmail ?? text("email").flatMap(EmailAddress.init),
-            emailVerifiedClaim: assertion != nil || object["email_verified"] == .bool(true),
+            emailVerifiedClaim: assertion != nil || [.bool(true), .string("true")].contains(object["email_verified"]),
             profile: Profile(
                 displayName: text("name", "display_name"),
                 firstName: text("given_name"),
@@ -65,6 +67,20 @@ package struct FakeCredentialVerifier: CredentialVerifier {
         var attributes = JSONText()
         attributes.value(assertion["attributeStatements"] ?? .object(JSONObject()))
         return (nameID, attributes.text)
+    }
+
+    /// The claims of a token whose issuer the project's provider is not: a demo's, or nothing.
+    private static func claims(ofReal token: Secret?, _ definition: ProviderDefinition?, _ id: ProviderID) -> String? {
+        let issuers: [ProviderID: [String]] = [
+            .apple: ["https://appleid.apple.com"], .google: ["https://accounts.google.com", "accounts.google.com"],
+        ]
+        // Of a provider that the project lacks, there is a definition without a client.
+        let isReal = { definition?.variables["clientId"]?.isEmpty == false && definition?.issuers.contains($0) == true }
+        guard let payload = token.flatMap({ CompactJWS($0.reveal()) })?.payload,
+            let issuer = (try? JSONValue(parsing: payload))?.object?["iss"]?.string,
+            issuers[id, default: []].contains(issuer), !isReal(issuer)
+        else { return nil }
+        return String(validating: payload, as: UTF8.self)
     }
 
     /// The JSON of a fake; nil for a real token, which other verifiers check.

@@ -2,12 +2,14 @@
 package enum LinkDecision: Sendable, Hashable {
     /// K7.
     case link(EmailEffect)
+    /// K4: the account has this identity; nothing changes, as for a request whose answer was lost.
+    case keep
     case refuse(Refusal)
 
     package enum Refusal: Error, Sendable, Hashable {
         /// K2: another account has the identity.
         case identityLinkedToAnotherAccount
-        /// K3, K4: the account has an identity of this provider.
+        /// K3: the account has another identity of this provider.
         case providerAlreadyLinked
         /// K5: another account has the address.
         case emailExists
@@ -34,7 +36,8 @@ package enum LinkDecision: Sendable, Hashable {
         policy: LinkingPolicy
     ) -> LinkDecision {
         if let owner, owner != account.id { return .refuse(.identityLinkedToAnotherAccount) }
-        if owner == account.id || account.linked[identity.provider] != nil { return .refuse(.providerAlreadyLinked) }
+        if owner == account.id { return .keep }
+        if account.linked[identity.provider] != nil { return .refuse(.providerAlreadyLinked) }
         guard let email = identity.email else { return .link(.none) }
         let proven = policy.emailTrust.proves(identity)
         if policy.oneAccountPerEmail {

@@ -13,6 +13,8 @@ package struct ConfigurationSnapshot: Sendable {
     private var samlProviders: [ProviderKey: ProviderConfiguration]
     private var serviceAccountKeys: [String: [ServiceAccountKey]]
     private var workloads: [String: [Workload]]
+    /// For ES256 and RS256, until when tokens of any project may be valid, in seconds since 1970.
+    private var signedUntil: [Bool: Int64]
 
     private struct ProviderKey: Hashable {
         var project: ProjectID
@@ -41,6 +43,12 @@ package struct ConfigurationSnapshot: Sendable {
         self.samlProviders = all.filter { $0.key.provider.isSAML }
         self.serviceAccountKeys = Dictionary(grouping: serviceAccountKeys, by: \.email)
         self.workloads = Dictionary(grouping: workloads, by: \.issuer)
+        signedUntil = [:]
+        for settings in projects.lazy.map(\.settings) {
+            signedUntil[settings.signWithES256] = .max
+            let other = !settings.signWithES256
+            signedUntil[other] = max(signedUntil[other] ?? 0, settings.signedOtherwiseUntil ?? 0)
+        }
     }
 
     package static let empty = ConfigurationSnapshot(version: -1, projects: [], apiKeys: [], providers: [])
@@ -58,6 +66,11 @@ package struct ConfigurationSnapshot: Sendable {
         if name.hasSuffix(".") { name.removeLast() }
         let port = parts.port.flatMap { [80, 443].contains($0) ? nil : ":\($0)" } ?? ""
         return projectByHost[name + port].flatMap { projects[$0] }
+    }
+
+    /// Whether tokens of an algorithm, of any project, may be valid at a time in seconds since 1970.
+    package func signs(withES256: Bool, at seconds: Int64) -> Bool {
+        seconds < signedUntil[withES256] ?? (withES256 || !projects.isEmpty ? 0 : .max)
     }
 
     /// Whether the key's project exists, but cannot be read.

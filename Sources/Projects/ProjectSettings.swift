@@ -43,6 +43,8 @@ package struct ProjectSettings: Sendable, Hashable, Codable {
     package var linking = LinkingMode.auto
     /// Signs ID tokens with ES256 instead of RS256.
     package var signWithES256 = false
+    /// Until when tokens of the other algorithm may be valid, in seconds since 1970; nil if the project never had another.
+    package var signedOtherwiseUntil: Int64?
     package var tokenIssuer = TokenIssuer.firebase
     /// Where browsers and providers reach the project, instead of the service's URL: `https://login.example.com`.
     package var publicURL: PublicURL?
@@ -118,6 +120,7 @@ package struct ProjectSettings: Sendable, Hashable, Codable {
         strictEmailTrust = try value(.strictEmailTrust, \.strictEmailTrust)
         linking = try value(.linking, \.linking)
         signWithES256 = try value(.signWithES256, \.signWithES256)
+        signedOtherwiseUntil = try value(.signedOtherwiseUntil, \.signedOtherwiseUntil)
         tokenIssuer = try value(.tokenIssuer, \.tokenIssuer)
         publicURL = try value(.publicURL, \.publicURL)
         rotateRefreshTokens = try value(.rotateRefreshTokens, \.rotateRefreshTokens)
@@ -157,6 +160,21 @@ package struct ProjectSettings: Sendable, Hashable, Codable {
     }
 
     /// Whether email links can sign in.
+    /// Changes the algorithm of new tokens; those of before stay valid, and their keys published.
+    package mutating func sign(withES256: Bool, from seconds: Int64) {
+        guard withES256 != signWithES256 else { return }
+        signWithES256 = withES256
+        signedOtherwiseUntil = seconds + Self.longestToken
+    }
+
+    /// Whether tokens of an algorithm may be valid at a time, in seconds since 1970.
+    package func signs(withES256: Bool, at seconds: Int64) -> Bool {
+        signWithES256 == withES256 || signedOtherwiseUntil.map { seconds < $0 } ?? false
+    }
+
+    /// Seconds: twice the lifetime of an ID token, as signing keys stay that long.
+    private static let longestToken: Int64 = 7200
+
     package var emailLinkSignIn: Bool { allowsEmailLink && (passwordSignIn || !emailLinkNeedsPassword) }
 
     /// The settings of projects that `identity dev` creates: everything is enabled and unrestricted.

@@ -49,6 +49,36 @@ package struct ServiceAccountAssertion: Sendable {
     ///   - now: seconds since 1970.
     package func checked(for audiences: [String], now: Int64) throws(AssertionError) -> JSONObject {
         guard let audience = payload["aud"]?.string, audiences.contains(audience) else { throw .wrongAudience }
+        try checkTimes(now: now)
+        return payload
+    }
+
+    /// The end of an assertion that is itself the bearer token of calls (AIP-4111), in seconds since 1970, after the
+    /// signature was verified.
+    ///
+    /// Its audience is the service, or it has none and names scopes. Custom tokens, which users get, have another audience.
+    ///
+    /// - Parameters:
+    ///   - audiences: the allowed audiences.
+    ///   - now: seconds since 1970.
+    /// - Returns: also the scopes that it names; empty for an audience.
+    package func checkedAsBearer(
+        for audiences: [String],
+        now: Int64
+    ) throws(AssertionError) -> (scopes: [String], expiresAt: Int64) {
+        let scopes = payload["scope"]?.string?.split(separator: " ").map { String($0) } ?? []
+        if let audience = payload["aud"] {
+            guard let audience = audience.string, audiences.contains(audience) else { throw .wrongAudience }
+        } else if scopes.isEmpty {
+            throw .wrongAudience
+        }
+        guard subject != nil, payload["uid"] == nil, payload["claims"] == nil else { throw .malformed }
+        return (scopes, try checkTimes(now: now))
+    }
+
+    /// - Returns: `exp`.
+    @discardableResult
+    private func checkTimes(now: Int64) throws(AssertionError) -> Int64 {
         guard let issuedAt = payload["iat"]?.numericDate, let expiresAt = payload["exp"]?.numericDate else {
             throw .malformed
         }
@@ -57,7 +87,7 @@ package struct ServiceAccountAssertion: Sendable {
         // Google's PHP clients begin a minute ago, for clocks that differ, and end in an hour.
         guard !overflow, life <= Self.lifetime + Self.clockSkew else { throw .tooLong }
         guard now < expiresAt else { throw .expired }
-        return payload
+        return expiresAt
     }
 }
 

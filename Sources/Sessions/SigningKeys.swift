@@ -3,7 +3,9 @@ import StrictJSON
 /// The published keys of the deployment; several at a time, so that keys can rotate.
 package struct SigningKeys: Sendable {
     /// The maximum time in seconds for which verifiers may cache the published documents.
-    package static let cacheSeconds: Int64 = 3600
+    ///
+    /// Below or at one hour, Ruby's firebase_id_token refuses them. A new key is published a day before it signs.
+    package static let cacheSeconds: Int64 = 7200
 
     /// A key and the time from which it signs, in seconds since 1970.
     package struct Entry: Sendable {
@@ -17,8 +19,7 @@ package struct SigningKeys: Sendable {
     }
 
     package let keys: [SigningKey]
-    /// A JWK set (RFC 7517 §5) of all keys, in their order.
-    package let jwksJSON: String
+    private let jwksByAlgorithms: [Set<SigningAlgorithm>: String]
     /// `{kid: certificate in PEM}` of the RS256 keys, in their order.
     ///
     /// Only those: Admin SDKs verify nothing else, and the Go SDK fails on a set with an elliptic-curve key
@@ -37,7 +38,13 @@ package struct SigningKeys: Sendable {
         self.entries = entries
         self.keys = keys
         self.byID = byID
-        self.jwksJSON = "{\"keys\":[" + keys.map(\.jwk).joined(separator: ",") + "]}"
+        let sets: [Set<SigningAlgorithm>] = [[.rs256], [.es256], [.rs256, .es256]]
+        jwksByAlgorithms = Dictionary(
+            uniqueKeysWithValues: sets.map { algorithms in
+                let jwks = keys.filter { algorithms.contains($0.algorithm) }.map(\.jwk)
+                return (algorithms, "{\"keys\":[" + jwks.joined(separator: ",") + "]}")
+            }
+        )
         var certificates = JSONText(capacity: 4096)
         certificates.openObject()
         for key in keys where key.algorithm == .rs256 { certificates.member(key.kid, key.certificatePEM) }
@@ -47,6 +54,13 @@ package struct SigningKeys: Sendable {
 
     /// Creates a set of keys that have always signed.
     package init(_ keys: [SigningKey]) { self.init(keys.map { Entry($0, activeFrom: 0) }) }
+
+    /// A JWK set (RFC 7517 §5) of all keys with these algorithms, in their order.
+    ///
+    /// Rust's firebase-auth does not start with a set that has a key of a kind that it does not know.
+    package func jwksJSON(of algorithms: Set<SigningAlgorithm> = Set(SigningAlgorithm.allCases)) -> String {
+        jwksByAlgorithms[algorithms] ?? #"{"keys":[]}"#
+    }
 
     /// The key that signs with an algorithm at a time: the latest one whose time has come.
     ///

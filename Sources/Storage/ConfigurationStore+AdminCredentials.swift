@@ -44,15 +44,28 @@ extension ConfigurationStore {
     ///
     /// Simultaneous requests share the statement. It records the use, at most once a minute.
     package func adminCredential(forToken token: String) async throws -> AdminCredential? {
-        if let access = AccessToken(token, keyRing) {
-            let question = AdminQuestion(holder: .grantee(id: access.key), now: now())
-            var credential = try await adminReads.answer(to: question, for: nil)
-            credential?.narrow(to: access)
-            return credential
-        }
+        if let access = AccessToken(token, keyRing) { return try await adminCredential(of: access) }
         guard token.hasPrefix("idk_"), token.utf8.count < 128 else { return nil }
         let question = AdminQuestion(holder: .key(hash: SecureHash.sha256(token)), now: now())
         return try await adminReads.answer(to: question, for: nil)
+    }
+
+    /// The credential of a service account's key, narrowed.
+    ///
+    /// - Parameter expiresAt: seconds since 1970.
+    package func adminCredential(
+        ofGrantee id: String,
+        scopes: Set<AdminScope>,
+        expiresAt: Int64
+    ) async throws -> AdminCredential? {
+        try await adminCredential(of: AccessToken(key: id, scopes: scopes, expiresAt: expiresAt))
+    }
+
+    private func adminCredential(of access: AccessToken) async throws -> AdminCredential? {
+        let question = AdminQuestion(holder: .grantee(id: access.key), now: now())
+        var credential = try await adminReads.answer(to: question, for: nil)
+        credential?.narrow(to: access)
+        return credential
     }
 
     /// Looks up the tokens of simultaneous requests, usually the same one.

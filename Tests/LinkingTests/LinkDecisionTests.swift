@@ -75,14 +75,14 @@ struct LinkDecisionTests {
             name: "K4: the account has the identity already",
             account: user(linked: [Samples.provider: Samples.subject]),
             owner: "U",
-            outcome: .refuse(.providerAlreadyLinked)
+            outcome: .keep
         ),
         LinkRow(
             name: "K4 before K5",
             account: user(linked: [Samples.provider: Samples.subject]),
             owner: "U",
             emailOwner: "M",
-            outcome: .refuse(.providerAlreadyLinked)
+            outcome: .keep
         ),
         LinkRow(
             name: "K5: the address is another account's, proven",
@@ -237,8 +237,8 @@ struct LinkDecisionTests {
         let oneEach = row.policy.oneAccountPerEmail
         let rows: [(applies: Bool, outcome: LinkDecision)] = [
             (row.owner == "L", .refuse(.identityLinkedToAnotherAccount)),  // K2
+            (row.owner == "U", .keep),  // K4
             (row.account.linked.keys.contains(Samples.provider), .refuse(.providerAlreadyLinked)),  // K3
-            (row.owner == "U", .refuse(.providerAlreadyLinked)),  // K4
             (oneEach && email != nil && row.emailOwner == "M", .refuse(.emailExists)),  // K5
             // K7
             (

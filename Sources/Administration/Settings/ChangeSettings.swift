@@ -1,6 +1,8 @@
 package import Projects
 import Storage
 
+import struct Foundation.Date
+
 /// Changes a project's settings.
 package struct ChangeSettings: Sendable {
     let configuration: ConfigurationStore
@@ -38,6 +40,7 @@ package struct ChangeSettings: Sendable {
                 throw AdministrationError.changedMeanwhile
             }
             let (ownURL, wasLimited) = (settings.publicURL, settings.rateLimits.isEnabled)
+            let signedWithES256 = settings.signWithES256
             var changed: [String] = []
             for change in changes {
                 var before = settings
@@ -53,6 +56,9 @@ package struct ChangeSettings: Sendable {
                     throw AdministrationError.invalid("\(Setting.publicURL) must not be the service's own URL.")
                 }
             }
+            let signsWithES256 = settings.signWithES256
+            settings.signWithES256 = signedWithES256
+            settings.sign(withES256: signsWithES256, from: Int64(configuration.now().timeIntervalSince1970))
             // Without them, what counts over all projects does not count here (threats.md, T-E8).
             if wasLimited, !settings.rateLimits.isEnabled, !isOfService {
                 throw AdministrationError.ofServiceOnly(setting: Setting.rateLimitsEnabled)

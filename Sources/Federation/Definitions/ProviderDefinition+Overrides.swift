@@ -97,6 +97,7 @@ extension ProviderDefinition {
             if reader.has("algorithms") { idToken.algorithms = algorithms }
             try reader.read("keyFormat", into: &idToken.keyFormat)
             try reader.read("nonce", into: &idToken.clientNonce)
+            try reader.read("rawNonce", into: &idToken.rawNonce)
             try reader.read("maximumAge", into: &idToken.maximumAge)
             try reader.read("lenientBooleans", into: &idToken.lenientBooleans)
             try reader.read("requiresNonce", into: &idToken.requiresNonce)

@@ -76,6 +76,13 @@ extension ProviderDefinition {
     package struct IDTokenRules: Sendable, Hashable, Codable {
         package enum NonceForm: String, Sendable, Hashable, Codable, CaseIterable { case sha256, exact, either }
 
+        /// Whether an app must send the raw nonce of its token's claim.
+        package enum RawNonce: String, Sendable, Hashable, Codable, CaseIterable {
+            case required
+            /// It is compared if it was sent: the provider's SDK adds a nonce that the app cannot read.
+            case ifSent
+        }
+
         /// The format of the keys endpoint.
         package enum KeyFormat: String, Sendable, Hashable, Codable, CaseIterable {
             /// RFC 7517 §5.
@@ -93,6 +100,7 @@ extension ProviderDefinition {
         package var keyFormat = KeyFormat.jwks
         /// How the claim is compared with the raw nonce for tokens from clients.
         package var clientNonce = NonceForm.sha256
+        package var rawNonce = RawNonce.required
         /// Seconds.
         ///
         /// Tokens with an older `iat` are stale. Nil for no limit except `exp`.

@@ -24,6 +24,8 @@ extension ProviderDefinition {
         definition.clientAuthentication = .automatic
         definition.pkce = .required
         definition.idToken = IDTokenRules(algorithms: [.rs256])
+        // GoogleSignIn for iOS adds a nonce of its own, and apps send the token alone.
+        definition.idToken.rawNonce = .ifSent
         definition.refresh.parameters = ["access_type": "offline"]
         definition.claims.emailAuthority = ["hd"]
         definition.profile = []

@@ -37,12 +37,11 @@ extension FederationService {
             issuers: provider.definition.issuers,
             audiences: clients,
             authorizedParties: clients,
-            nonce: .client(raw: credential.nonce?.reveal(), form: provider.definition.idToken.clientNonce),
+            nonce: .client(raw: credential.nonce?.reveal(), provider.definition.idToken),
             accessToken: credential.accessToken?.reveal(),
             code: nil,
             maximumAge: provider.definition.idToken.maximumAge,
-            maximumAuthenticationAge: nil,
-            requiresNonce: provider.definition.idToken.requiresNonce
+            maximumAuthenticationAge: nil
         )
         let verified = try await verifyIDToken(token, of: provider, expectation)
         var mapping = IdentityMapping(definition: provider.definition, claims: verified.sentClaims)

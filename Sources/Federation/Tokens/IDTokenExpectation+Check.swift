@@ -75,14 +75,17 @@ extension IDTokenExpectation {
             guard claim == nil else { throw .nonceMismatch }
         case .sent(let sent?):
             guard let got = claim?.string, ConstantTime.equal(got, sent) else { throw .nonceMismatch }
-        case .client(let raw, let form):
-            guard claim != nil || requiresNonce else { return }
-            guard let raw else { throw .nonceMissingInRequest }
+        case .client(let raw, let rules):
+            guard claim != nil || rules.requiresNonce || raw != nil && rules.rawNonce == .ifSent else { return }
+            guard let raw else {
+                guard rules.rawNonce == .ifSent, claim != nil else { throw .nonceMissingInRequest }
+                return
+            }
             guard let got = claim?.string else { throw .nonceMismatch }
             let exact = ConstantTime.equal(got, raw)
             let hashed = ConstantTime.equal(got, SecureHash.sha256Hex(raw))
             let matches =
-                switch form {
+                switch rules.clientNonce {
                 case .sha256: hashed
                 case .exact: exact
                 case .either: exact || hashed

@@ -6,8 +6,8 @@ struct IDTokenExpectation: Sendable {
     enum Nonce: Sendable {
         /// The claim must be exactly this; nil: it must be absent, because none was sent.
         case sent(String?)
-        /// The client's raw nonce; required if the token has a nonce.
-        case client(raw: String?, form: ProviderDefinition.IDTokenRules.NonceForm)
+        /// The client's raw nonce, by the rules of the definition.
+        case client(raw: String?, ProviderDefinition.IDTokenRules)
     }
 
     /// The first is the canonical one.
@@ -29,9 +29,6 @@ struct IDTokenExpectation: Sendable {
     var maximumAuthenticationAge: Int?
     /// Seconds since 1970; `auth_time`, if present, must not be earlier.
     var authenticatedSince: Int64?
-    /// A client's token must have a nonce.
-    var requiresNonce = false
-
     /// Allowed clock difference to the provider, in seconds.
     static let skew: Int64 = 60
 }

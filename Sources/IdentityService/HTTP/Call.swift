@@ -86,7 +86,7 @@ package final class Call: Sendable {
         (2...35).contains(text.utf8.count) && text.consists(of: .alphanumerics + "-")
     }
 
-    /// The body as JSON, whatever its content type; an empty body is an empty object.
+    /// The body as JSON, whatever its content type; an empty body is an empty object, and a form its equivalent.
     ///
     /// It is parsed once.
     package func json() throws(WireError) -> WireObject {
@@ -98,6 +98,8 @@ package final class Call: Sendable {
 
     private func readJSON() throws(WireError) -> WireObject {
         guard body.readableBytes > 0 else { return WireObject() }
+        // Python's `requests.post(url, data=…)` sends a form, which Google's front end takes. Much JSON is called a form.
+        if isCalledForm, !looksLikeJSON { return try readForm() }
         let value: JSONValue
         do throws(JSONError) { value = try JSONValue(parsing: body.readableBytesView, depth: 32) } catch {
             throw WireError(error)
@@ -107,11 +109,20 @@ package final class Call: Sendable {
 
     /// The body as a form or as JSON, by its content type; without one, by its first character.
     package func formOrJSON() throws(WireError) -> WireObject {
-        let type = headers[.contentType]?.lowercased() ?? ""
-        let isForm =
-            type.hasPrefix("application/x-www-form-urlencoded")
-            || (type.isEmpty && body.readableBytesView.first != UInt8(ascii: "{"))
-        guard isForm else { return try json() }
+        let isForm = isCalledForm || (headers[.contentType] ?? "").isEmpty && !looksLikeJSON
+        return try isForm ? readForm() : json()
+    }
+
+    private var isCalledForm: Bool {
+        headers[.contentType]?.lowercased().hasPrefix("application/x-www-form-urlencoded") ?? false
+    }
+
+    private var looksLikeJSON: Bool {
+        let spaces = [" ", "\t", "\r", "\n"].map { UInt8(ascii: $0) }
+        return body.readableBytesView.first { !spaces.contains($0) }.map { [0x7b, 0x5b, 0x22].contains($0) } ?? false
+    }
+
+    private func readForm() throws(WireError) -> WireObject {
         guard let form = FormFields(strict: body.readableBytesView) else {
             throw .invalidRequest("Invalid form payload received.", field: nil)
         }

@@ -55,6 +55,16 @@ package struct Gate: Sendable {
         return project
     }
 
+    /// The project of a client's call from a back end, which has an admin's credential instead of an API key, as Google's
+    /// client libraries send it.
+    ///
+    /// - Throws: 401 for no such credential; 403 if it may not manage accounts; `INSUFFICIENT_PERMISSION` if neither it nor
+    ///   the body names a project.
+    func project(ofBackEnd call: Call, host: Route.Host) async throws -> Project {
+        let admin = try await admin(call.headers, hasKey: false)
+        return try await project(of: call, for: admin, scope: .manageAccounts, hasBody: host != .secureToken)
+    }
+
     /// - Throws: `INSUFFICIENT_PERMISSION` for a `targetProjectId` other than the project of the path or the key.
     func refuseOtherProject(than project: Project, in call: Call, _ host: Route.Host) throws {
         // The token endpoint has a form for a body, and no such member.
@@ -101,18 +111,25 @@ package struct Gate: Sendable {
         return project
     }
 
-    /// The project of an admin's request without one in its path: that of the API key, or `targetProjectId` in the
-    /// body.
+    /// The project of an admin's request without one in its path: that of the API key, `targetProjectId` in the body, or
+    /// the credential's own.
     ///
-    /// - Throws: `INSUFFICIENT_PERMISSION` if it names none.
-    func project(of call: Call, for admin: AdminCredential, scope: AdminScope) async throws -> Project {
+    /// - Parameter hasBody: false for an operation whose body is a form.
+    /// - Throws: `INSUFFICIENT_PERMISSION` if there is none.
+    func project(
+        of call: Call,
+        for admin: AdminCredential,
+        scope: AdminScope,
+        hasBody: Bool = true
+    ) async throws -> Project {
         if let key = try key(call.query, call.headers) {
             guard let project = try projectForKey(APIKey(rawValue: key)) else {
                 throw WireError.invalidAPIKey(.identityToolkit)
             }
             return try await self.project(named: project.id.rawValue, for: admin, scope: scope)
         }
-        guard let name = try call.json().text("targetProjectId") ?? unnamedProject?()?.id.rawValue else {
+        let named = try hasBody && call.method == .post ? call.json().text("targetProjectId") : nil
+        guard let name = named ?? admin.project?.rawValue ?? unnamedProject?()?.id.rawValue else {
             throw WireError("INSUFFICIENT_PERMISSION")
         }
         return try await project(named: name, for: admin, scope: scope)

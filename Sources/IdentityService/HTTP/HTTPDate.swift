@@ -14,7 +14,8 @@ final class HTTPDate: Sendable {
         }
     }
 
-    private static func text(of second: Int64) -> String {
+    /// - Parameter second: since 1970.
+    static func text(of second: Int64) -> String {
         let time = UTCTime(seconds: second)
         let date = "\(UTCTime.digits(time.day)) \(months[time.month - 1]) \(UTCTime.digits(time.year, 4))"
         return "\(weekdays[time.weekday]), \(date) \(time.clock) GMT"

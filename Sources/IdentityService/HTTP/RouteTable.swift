@@ -29,10 +29,12 @@ package struct RouteTable: Sendable {
         }
     }
 
-    /// All paths of a route: its own, the tenant's, that of v3, and each with its host's name as prefix.
+    /// All paths of a route: its own, the tenant's, those of Google's older examples (`/admin/v2/…`), that of v3, and each
+    /// with its host's name as prefix.
     package static func paths(of route: Route) -> [String] {
         var paths = [route.path]
         if let tenantPath = route.tenantPath { paths.append(tenantPath) }
+        if route.isOfAdminV2 { paths += paths.map { "/admin\($0)" } }
         if route.host != .service { paths += paths.map { "/\(route.host.rawValue)\($0)" } }
         if let legacyPath = route.legacyPath {
             paths += [legacyPath, "/\(route.legacyHost.rawValue)\(legacyPath)"]
@@ -68,6 +70,9 @@ extension Route {
         else { return nil }
         return path.replacing(ofProject, with: ofProject + "tenants/{tenant}/")
     }
+
+    /// Google's description of the configuration says `/admin/v2` too; Config Connector and firebase-tools do.
+    package var isOfAdminV2: Bool { host == .identityToolkit && path.hasPrefix("/v2/projects/") }
 
     package var legacyPath: String? {
         legacy.map { $0.hasPrefix("/") ? $0 : "/identitytoolkit/v3/relyingparty/\($0)" }

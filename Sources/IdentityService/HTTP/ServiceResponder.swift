@@ -154,11 +154,19 @@ package struct ServiceResponder: Sendable {
         case .client(let form?, _) where Gate.hasBearer(request.headers):
             return try await self.call(form, call, hasKey: false, route, id)
         case .client(_, let handler):
-            let project = try gate.project(of: call, host: route.host)
             let key = try gate.key(query, request.headers)
+            let isBackEnd = key == nil && Gate.hasBearer(request.headers)
+            let project =
+                if isBackEnd {
+                    try await gate.project(ofBackEnd: call, host: route.host)
+                } else {
+                    try gate.project(of: call, host: route.host)
+                }
             // A refresh token is the request's content, and contains its own tenant.
             let tenant = try route.host == .secureToken ? TenantID.none : call.tenant(of: project)
-            let caller = try Caller(call, project: project, apiKey: key, language: call.language).entering(tenant)
+            var caller = try Caller(call, project: project, apiKey: key, language: call.language).entering(tenant)
+            // The address is the back end's, of which all its users together would count.
+            if isBackEnd { (caller.address, caller.subscriber, caller.addressPrefix) = (nil, nil, nil) }
             if !route.refused.ofClients.isEmpty { try call.json().refuse(route.refused.ofClients) }
             return try await acting(in: call, route, id) {
                 try await handler(ClientCall(call: call, caller: caller))

@@ -24,10 +24,12 @@ struct AccessTokenRoutes {
     /// Google's token endpoints, for SDKs whose host names are redirected to this service.
     private static let googles = [
         "https://oauth2.googleapis.com/token", "https://accounts.google.com/o/oauth2/token",
+        "https://www.googleapis.com/oauth2/v4/token", "https://www.googleapis.com/oauth2/v3/token",
     ]
 
     var routes: [Route] {
         [Route(.post, "/token", on: .oauth2, legacy: "/o/oauth2/token", errors: .oauth, .open(grant))]
+            + ["v3", "v4"].map { Route(.post, "/oauth2/\($0)/token", on: .googleAPIs, errors: .oauth, .open(grant)) }
     }
 
     private func grant(_ call: Call) async throws -> Response {

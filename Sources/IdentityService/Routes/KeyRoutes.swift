@@ -7,6 +7,8 @@ import Sessions
 import Storage
 import StrictJSON
 
+import struct Foundation.Date
+
 /// The public keys of ID tokens and session cookies, in the two formats that SDKs and libraries fetch, and the
 /// discovery document for OpenID Connect libraries.
 struct KeyRoutes {
@@ -16,34 +18,52 @@ struct KeyRoutes {
     private static let account = "securetoken@system.gserviceaccount.com"
     private static let jwks = "/service_accounts/v1/jwk/\(account)"
 
+    /// Every address at which Google serves them.
+    private static let certificatePaths = [
+        "/robot/v1/metadata/x509/\(account)", "/service_accounts/v1/metadata/x509/\(account)", "/oauth2/v1/certs",
+    ]
+    private static let jwksPaths = [
+        jwks, "/robot/v1/metadata/jwk/\(account)", "/service_accounts/v1/metadata/jwk/\(account)", "/oauth2/v3/certs",
+    ]
+
     var routes: [Route] {
-        [
+        Self.certificatePaths.map { path in
             Route(
                 .get,
-                "/robot/v1/metadata/x509/\(Self.account)",
+                path,
                 on: .googleAPIs,
                 errors: .status,
-                .open { _ in Self.kept(configuration.signingKeys.certificatesJSON) }
-            ),
-            Route(
-                .get,
-                Self.jwks,
-                on: .googleAPIs,
-                errors: .status,
-                .open { _ in Self.kept(configuration.signingKeys.jwksJSON) }
-            ),
-            Route(
-                .get,
-                "/identitytoolkit/v3/relyingparty/publicKeys",
-                on: .googleAPIs,
-                .open { _ in Self.kept(configuration.cookieKeys.certificatesJSON) }
-            ),
-            Route(
-                .get,
-                "/v1/sessionCookiePublicKeys",
-                .open { _ in Self.kept(configuration.cookieKeys.jwksJSON) }
-            ),
-        ] + Self.discoveryPaths.map { Route(.get, $0, on: .service, errors: .status, .open(openIDConfiguration)) }
+                .open { _ in kept(configuration.signingKeys.certificatesJSON) }
+            )
+        }
+            + Self.jwksPaths.map { path in
+                Route(
+                    .get,
+                    path,
+                    on: .googleAPIs,
+                    errors: .status,
+                    .open { kept(configuration.signingKeys.jwksJSON(of: algorithms(at: $0.host))) }
+                )
+            } + [
+                Route(
+                    .get,
+                    "/identitytoolkit/v3/relyingparty/publicKeys",
+                    on: .googleAPIs,
+                    .open { _ in kept(configuration.cookieKeys.certificatesJSON) }
+                ),
+                Route(.get, "/v1/publicKeys", .open { _ in kept(configuration.cookieKeys.certificatesJSON) }),
+                Route(.get, "/v1/sessionCookiePublicKeys", .open { _ in kept(configuration.cookieKeys.jwksJSON()) }),
+            ] + Self.discoveryPaths.map { Route(.get, $0, on: .service, errors: .status, .open(openIDConfiguration)) }
+    }
+
+    /// The algorithms of tokens that may be valid, of the project whose own host it is, else of all projects.
+    private func algorithms(at host: String?) -> Set<SigningAlgorithm> {
+        let snapshot = configuration.snapshot
+        let seconds = Int64(configuration.now().timeIntervalSince1970)
+        guard let host, let owner = snapshot.project(atHost: host), !deployment.shows(nil, at: host) else {
+            return Set(SigningAlgorithm.allCases.filter { snapshot.signs(withES256: $0 == .es256, at: seconds) })
+        }
+        return Set(SigningAlgorithm.allCases.filter { owner.settings.signs(withES256: $0 == .es256, at: seconds) })
     }
 
     /// OpenID Connect Discovery 1.0 §4 and RFC 8414 §3.1, and what clients make of the two: some know only one document,
@@ -61,7 +81,10 @@ struct KeyRoutes {
         else { throw WireError.notFound }
         let keys = configuration.signingKeys
         let (issuer, keysURL) = (url.issuer(of: project.id), "\(url)\(Self.jwks)")
-        let algorithms = SigningAlgorithm.allCases.filter { keys.sign(with: $0) }.map(\.rawValue)
+        // RS256 must be among them (§3).
+        let algorithms = SigningAlgorithm.allCases.filter {
+            $0 == .rs256 || project.settings.signWithES256 && keys.sign(with: $0)
+        }.map(\.rawValue)
         let oauth = project.settings.oauth
         guard !oauth.isEnabled else {
             let document = ProviderMetadata.document(
@@ -71,7 +94,7 @@ struct KeyRoutes {
                 clientAlgorithms: SignatureAlgorithm.names,
                 oauth
             )
-            return Self.kept(document.jsonText)
+            return kept(document.jsonText)
         }
         guard project.settings.tokenIssuer == .own else { throw WireError.notFound }
         var json = JSONWriter()
@@ -82,15 +105,17 @@ struct KeyRoutes {
             json.member("subject_types_supported", strings: ["public"])
             json.member("id_token_signing_alg_values_supported", strings: algorithms)
         }
-        return Self.kept(json.text)
+        return kept(json.text)
     }
 
-    private static func kept(_ json: String) -> Response {
-        Response(
+    private func kept(_ json: String) -> Response {
+        let now = Int64(configuration.now().timeIntervalSince1970)
+        return Response(
             status: .ok,
             headers: [
                 .contentType: JSONWriter.contentType,
                 .cacheControl: "public, max-age=\(SigningKeys.cacheSeconds), must-revalidate, no-transform",
+                .expires: HTTPDate.text(of: now + SigningKeys.cacheSeconds),
             ],
             body: ByteBuffer(string: json)
         )

@@ -18,6 +18,7 @@ struct PhoneRoutes {
                 refusing: .signInWithPhoneNumber,
                 .client(signIn)
             ),
+            Route(.post, "/v1/accounts:verifyIosClient", legacy: "verifyClient", .client(verifyIOSClient)),
             Route(
                 .get,
                 "/v1/recaptchaParams",
@@ -65,6 +66,11 @@ struct PhoneRoutes {
                 json.member("temporaryProofExpiresIn", int64: seconds)
             }
         }
+    }
+
+    /// Apple's push service is not asked here; with this very code the SDK opens a page instead.
+    private func verifyIOSClient(_ call: ClientCall) throws -> Response {
+        throw WireError("INVALID_APP_CREDENTIAL", "No push notification is sent to the app.")
     }
 
     /// Web SDKs request a site key before they send a code, for Google's widget.

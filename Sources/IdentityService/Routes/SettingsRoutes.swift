@@ -18,6 +18,14 @@ struct SettingsRoutes {
                 isInTenants: false,
                 .admin(.manageConfiguration, patch)
             ),
+            // Terraform's first step; a project here always has sign-in.
+            Route(
+                .post,
+                "/v2/projects/{project}/identityPlatform:initializeAuth",
+                errors: .status,
+                isInTenants: false,
+                .admin(.manageConfiguration) { _ in .json { _ in } }
+            ),
         ]
     }
 

@@ -5,7 +5,7 @@ enum UnbuiltRoutes {
     static let routes: [Route] = accounts + configuration
 
     private static let accounts: [Route] =
-        ["signInWithGameCenter", "issueSamlResponse", "verifyIosClient"]
+        ["signInWithGameCenter", "issueSamlResponse"]
         .map { Route(.post, "/v1/accounts:\($0)", .unbuilt) }
         + ["signOutUser", "setProjectConfig"].map { method in
             Route(.post, "/identitytoolkit/v3/relyingparty/\(method)", on: .googleAPIs, .unbuilt)
@@ -13,7 +13,6 @@ enum UnbuiltRoutes {
 
     private static let configuration: [Route] =
         [
-            "projects/{project}/identityPlatform:initializeAuth",
             "projects/{project}/tenants/{tenant}:getIamPolicy", "projects/{project}/tenants/{tenant}:setIamPolicy",
             "projects/{project}/tenants/{tenant}:testIamPermissions",
         ]

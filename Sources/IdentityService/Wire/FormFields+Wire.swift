@@ -25,7 +25,7 @@ extension FormFields {
             }
             members.append(JSONObject.Member(name: name, value: .string(value)))
         }
-        return WireObject(members)
+        return WireObject(members, isForm: true)
     }
 
     private static func duplicate(_ name: String, field: String?) -> WireError {

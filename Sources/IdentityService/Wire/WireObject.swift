@@ -5,16 +5,19 @@ package import StrictJSON
 /// A JSON object of a request, read member by member with the rules of protobuf's JSON.
 ///
 /// Names are camelCase here and may be sent in snake_case; an explicit null counts as absent; members that are not read
-/// are ignored. A value of the wrong type throws a ``WireError`` that names the path, as in Firebase.
+/// are ignored; one value is a list of one. A value of the wrong type throws a ``WireError`` that names the path, as in Firebase.
 package struct WireObject: Sendable {
     /// As received, including nulls.
     package let members: [JSONObject.Member]
     /// `users[0]`, in snake_case; empty at the top level.
     private let path: String
+    /// Every value is text: a flag may be `true` or Python's `True`.
+    private let isForm: Bool
 
-    package init(_ members: [JSONObject.Member] = [], path: String = "") {
+    package init(_ members: [JSONObject.Member] = [], path: String = "", isForm: Bool = false) {
         self.members = members
         self.path = path
+        self.isForm = isForm
     }
 
     /// The top level of a request: a JSON object or nothing.
@@ -43,8 +46,8 @@ package struct WireObject: Sendable {
         guard let value = try value(name) else { return nil }
         switch value {
         case .bool(let flag): return flag
-        case .string("true") where readsText: return true
-        case .string("false") where readsText: return false
+        case .string("true") where readsText || isForm, .string("True") where isForm: return true
+        case .string("false") where readsText || isForm, .string("False") where isForm: return false
         default: throw mismatch(name, "TYPE_BOOL", value)
         }
     }
@@ -228,7 +231,8 @@ package struct WireObject: Sendable {
 
     private func values(_ name: String) throws(WireError) -> [JSONValue] {
         guard let value = try value(name) else { return [] }
-        guard case .array(let values) = value else { throw mismatch(name, "TYPE_LIST", value) }
+        // As Google's front end reads it.
+        guard case .array(let values) = value else { return [value] }
         return values
     }
 

@@ -40,6 +40,8 @@ def said(reply):
 
 
 def succeed(name, world, turn):
+    if not document.can_succeed(name):
+        return refuse(name, world, turn)
     rows = SUCCESSES[name]
     request = {**request_of(rows[turn % len(rows)], world), "way": turn // len(rows)}
     reply = world.call(name, **request)

@@ -78,6 +78,11 @@ def gives_tokens(name):
     return "apiKey" in credentials(name) and not members(schema).isdisjoint({"refreshToken", "refresh_token"})
 
 
+def can_succeed(name):
+    """Whether an operation has an answer that is no error."""
+    return any(int(status) < 400 for status in OPERATIONS[name]["responses"])
+
+
 def faults(name, reply):
     """What an answer has that the document does not say of it."""
     described = answer(name, reply.status)

@@ -118,6 +118,7 @@ REFUSALS = {
     ],
     "createAuthUri": [(400, "INVALID_IDENTIFIER", {"json": {"identifier": "no address", "continueUri": "http://localhost"}}),
                       (400, "OPERATION_NOT_ALLOWED", {"json": {"providerId": "oidc.none", "continueUri": CALLBACK}})],
+    "verifyIosClient": [(400, "INVALID_APP_CREDENTIAL", {"json": {"appToken": "ab12", "isSandbox": True}})],
     "lookup": [bad_token(), (400, "MISSING_ID_TOKEN", {"json": {}})],
     "update": [bad_token(displayName="Ada"), (400, "INVALID_OOB_CODE", {"json": {"oobCode": "none"}}),
                (400, "WEAK_PASSWORD", lambda world: {"json": {"idToken": world.shared.person["idToken"], "password": "x"}})],

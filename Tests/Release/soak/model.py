@@ -243,6 +243,8 @@ def linked(state, session, provider, subject, email, verified, also=None):
     may_fail = refusal or set()
     if owner is not None and owner.uid != uid:
         return may_fail - {"ok"} | {"FEDERATED_USER_ID_ALREADY_LINKED"}, None
+    if account.rows.get(provider) == subject:
+        return may_fail | {"ok"}, lambda s, a: also(s) if also else None
     if provider in account.rows:
         return may_fail - {"ok"} | {"PROVIDER_ALREADY_LINKED"}, None
     if mail_owner is not None and mail_owner.uid != uid:

@@ -21,7 +21,7 @@ struct ServiceResponderTests {
         for (method, path, status, name) in [
             (.get, "/nowhere", 404, "NOT_FOUND"), (.post, "/v1/accounts:unknown\(key)", 404, "NOT_FOUND"),
             (.get, "/v1/accounts:lookup\(key)", 405, "UNIMPLEMENTED"),
-            (.post, "/v1/accounts:verifyIosClient\(key)", 501, "UNIMPLEMENTED"),
+            (.post, "/v1/accounts:signInWithGameCenter\(key)", 501, "UNIMPLEMENTED"),
             (.post, "/identitytoolkit/v3/relyingparty/signOutUser", 501, "UNIMPLEMENTED"),
             (.get, "/v2/defaultSupportedIdps\(key)", 501, "UNIMPLEMENTED"),
         ] as [(HTTPRequest.Method, String, Int, String)] {

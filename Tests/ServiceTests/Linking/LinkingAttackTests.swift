@@ -111,8 +111,10 @@ struct LinkingAttackTests {
             let subject = try await world.service.account(owner)?["providerUserInfo"]?[0]?["rawId"]
             #expect(subject == "S1")
             // A handle is no key to the credential of another row.
-            let second = try await world.acme(world.person("S3", email: "third@example.com"), idToken: user.idToken)
-            second.expectLinkRefused("PROVIDER_ALREADY_LINKED")
+            _ = try await world.service.signUp("third@example.com")
+            let eve = try await world.service.signUp("fourth@example.com")
+            let second = try await world.acme(world.person("S3", email: "third@example.com"), idToken: eve.idToken)
+            second.expectLinkRefused("EMAIL_EXISTS")
             let count = try await TestDatabase.current.client.execute(
                 """
                 UPDATE pending_credentials p SET payload = q.payload FROM pending_credentials q

@@ -74,7 +74,7 @@ struct IDTokenFuzzTests {
     func agrees(_ algorithm: SigningAlgorithm) async throws {
         let keys = try TestKeys.all()
         let judge = JWTKeyCollection()
-        for jwk in try JSONDecoder().decode(JWKS.self, from: Data(keys.jwksJSON.utf8)).keys {
+        for jwk in try JSONDecoder().decode(JWKS.self, from: Data(keys.jwksJSON().utf8)).keys {
             try await judge.add(jwk: jwk, isDefault: false)
         }
         let verifier = IDTokenVerifier()

@@ -19,7 +19,7 @@ import X509
         claims.identities = ["google.com": ["1"]]
         let token = try IDTokenMinter.mint(claims, with: signer)
         let judge = JWTKeyCollection()
-        for jwk in try JSONDecoder().decode(JWKS.self, from: Data(keys.jwksJSON.utf8)).keys {
+        for jwk in try JSONDecoder().decode(JWKS.self, from: Data(keys.jwksJSON().utf8)).keys {
             try await judge.add(jwk: jwk, isDefault: false)
         }
         let payload = try await judge.verify(token, as: JudgedPayload.self)
@@ -28,7 +28,7 @@ import X509
         #expect(payload.name == claims.name)
         #expect(payload.firebase.identities == ["google.com": ["1"]])
         let strangers = JWTKeyCollection()
-        try await strangers.add(jwksJSON: SigningKeys([TestKeys.otherRS256()]).jwksJSON)
+        try await strangers.add(jwksJSON: SigningKeys([TestKeys.otherRS256()]).jwksJSON())
         await #expect(throws: (any Error).self) { try await strangers.verify(token, as: JudgedPayload.self) }
     }
 
@@ -48,7 +48,7 @@ import X509
     @Test func publishesEveryKeyWithUseAndAlgorithm() throws {
         let keys = SigningKeys([try TestKeys.rs256(), try TestKeys.es256(), try TestKeys.otherRS256()])
         let set = try #require(
-            try JSONSerialization.jsonObject(with: Data(keys.jwksJSON.utf8)) as? [String: [[String: String]]]
+            try JSONSerialization.jsonObject(with: Data(keys.jwksJSON().utf8)) as? [String: [[String: String]]]
         )
         let published = try #require(set["keys"])
         #expect(published.map { $0["kid"] } == keys.keys.map(\.kid))
@@ -111,7 +111,7 @@ import X509
             privateKey: key.privateKeyDER(),
             certificatePEM: key.certificatePEM
         )
-        #expect(SigningKeys([stored]).jwksJSON == SigningKeys([key]).jwksJSON)
+        #expect(SigningKeys([stored]).jwksJSON() == SigningKeys([key]).jwksJSON())
         #expect(SigningKeys([stored]).certificatesJSON == SigningKeys([key]).certificatesJSON)
         let token = try IDTokenMinter.mint(TokenParts.claims(), with: stored)
         #expect(throws: Never.self) {
@@ -160,7 +160,7 @@ import X509
         #expect(try keys.signer(for: .es256, at: 300)?.kid == TestKeys.es256().kid)
         #expect(try SigningKeys([TestKeys.es256()]).signer(for: .rs256, at: 300) == nil)
         #expect(keys.key(second.kid) != nil)
-        #expect(SigningKeys([SigningKey]()).jwksJSON == #"{"keys":[]}"#)
+        #expect(SigningKeys([SigningKey]()).jwksJSON() == #"{"keys":[]}"#)
         #expect(SigningKeys([SigningKey]()).certificatesJSON == "{}")
     }
 
@@ -177,7 +177,7 @@ import X509
             certificatePEM: key.certificatePEM
         )
         let keys = SigningKeys([half])
-        #expect(keys.jwksJSON == SigningKeys([key]).jwksJSON)
+        #expect(keys.jwksJSON() == SigningKeys([key]).jwksJSON())
         #expect(!half.signs && !keys.sign(with: algorithm) && keys.signer(for: algorithm, at: 1) == nil)
         #expect(throws: SigningKeyError.invalidKey) { try half.privateKeyDER() }
         #expect(throws: IDTokenMintingError.signingFailed) { try half.token(of: [1]) }
