@@ -85,10 +85,12 @@ extension AdminAccounts {
             }
             try Self.remove(request, from: account, into: &changes)
             if let link = request.link {
-                guard !account.linked.contains(where: { $0.provider == link.provider }) else {
-                    throw AccountsError.linking(.providerAlreadyLinked)
+                // The same identity again changes nothing, as for users (K4).
+                switch account.linked.first(where: { $0.provider == link.provider })?.subject {
+                case nil: changes.linked = link
+                case link.subject: break
+                default: throw AccountsError.linking(.providerAlreadyLinked)
                 }
-                changes.linked = link
             }
             try Self.keepVerified(account, changes)
             return changes

@@ -14,6 +14,10 @@ package struct Caller: Sendable {
     /// The address that rate limits count by: an IPv4 address or a /64 of IPv6; nil if unknown.
     package var subscriber: String?
 
+    /// A back end that has an admin's credential instead of an API key: nothing counts by its address, which is that of all
+    /// its users.
+    package var isBackEnd = false
+
     /// The API key that named the project; nil for admins.
     package var apiKey: String?
     /// `X-Firebase-Locale`: the language of emails, BCP 47.

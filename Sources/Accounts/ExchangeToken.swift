@@ -40,8 +40,13 @@ package struct ExchangeToken: Sendable {
         let workloads: [Workload]
         do throws(WorkloadTokenError) {
             token = try WorkloadToken(request.subjectToken)
-            let known = parts.configuration.snapshot.workloads(of: token.issuer)
-            workloads = try await parts.federation.verify(token, of: known.filter { $0.isCurrent(now: parts.seconds) })
+            let issuer = token.issuer
+            let known = await parts.configuration.findingNew(from: nil) { () -> [Workload]? in
+                let workloads = parts.configuration.snapshot.workloads(of: issuer)
+                    .filter { $0.isCurrent(now: parts.seconds) }
+                return workloads.isEmpty ? nil : workloads
+            }
+            workloads = try await parts.federation.verify(token, of: known ?? [])
         } catch {
             log("\(error)")
             throw error == .unverified(.issuerUnreachable) ? TokenExchangeError.issuerUnreachable : .refused

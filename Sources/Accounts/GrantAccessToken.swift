@@ -25,12 +25,12 @@ package struct GrantAccessToken: Sendable {
     }
 
     /// - Parameter audiences: the URLs of the token endpoint that callers may use.
-    package func callAsFunction(assertion text: Secret, for audiences: [String]) throws -> Result {
+    package func callAsFunction(assertion text: Secret, for audiences: [String]) async throws -> Result {
         let signer: ServiceAccountKey
         let payload: JSONObject
         do throws(AssertionError) {
             let assertion = try ServiceAccountAssertion(text.reveal())
-            signer = try parts.signer(of: assertion, for: nil)
+            signer = try await parts.signer(of: assertion, for: nil)
             payload = try assertion.checked(for: audiences, now: parts.seconds)
         } catch {
             Logger.current.notice("Refused an assertion of a service account", metadata: ["reason": "\(error)"])

@@ -108,7 +108,7 @@ extension Parts {
 
     private func limits(_ values: KeyValuePairs<RateLimitKind, [String]>, _ caller: Caller) -> RateLimits {
         RateLimits(
-            values,
+            values.filter { !caller.isBackEnd || !$0.key.countsAddresses },
             settings: caller.project.settings.rateLimits,
             deployment: development ? .generous : RateLimitSettings(),
             in: caller.scope,

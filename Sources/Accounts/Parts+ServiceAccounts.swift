@@ -9,12 +9,15 @@ extension Parts {
     func signer(
         of assertion: ServiceAccountAssertion,
         for scope: AdminScope?
-    ) throws(AssertionError) -> ServiceAccountKey {
-        let keys = configuration.snapshot.serviceAccountKeys(of: assertion.issuer).filter { key in
-            key.isCurrent(now: seconds) && scope.map { key.scopes.contains($0) } ?? true
-                && assertion.keyID ?? key.id == key.id
+    ) async throws(AssertionError) -> ServiceAccountKey {
+        let found = await configuration.findingNew(from: nil) { () -> [ServiceAccountKey]? in
+            let keys = configuration.snapshot.serviceAccountKeys(of: assertion.issuer).filter { key in
+                key.isCurrent(now: seconds) && scope.map { key.scopes.contains($0) } ?? true
+                    && assertion.keyID ?? key.id == key.id
+            }
+            return keys.isEmpty ? nil : keys
         }
-        guard !keys.isEmpty else { throw .unknownSigner }
+        guard let keys = found else { throw .unknownSigner }
         let signer = keys.first { key in
             publicKeys.key(key.publicKey).map { assertion.isSigned(by: $0) } ?? false
         }

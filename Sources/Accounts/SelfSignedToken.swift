@@ -23,8 +23,8 @@ package struct SelfSignedToken: Sendable {
         let bearer: (scopes: [String], expiresAt: Int64)
         do throws(AssertionError) {
             let assertion = try ServiceAccountAssertion(token.reveal())
-            signer = try parts.signer(of: assertion, for: nil)
-            bearer = try assertion.checkedAsBearer(for: audiences(of: signer), now: parts.seconds)
+            signer = try await parts.signer(of: assertion, for: nil)
+            bearer = try assertion.checkedAsBearer(for: audiences, now: parts.seconds)
         } catch {
             Logger.current.debug("Not a token of a service account", metadata: ["reason": "\(error)"])
             return nil
@@ -40,10 +40,11 @@ package struct SelfSignedToken: Sendable {
         )
     }
 
-    /// Google's hosts, and where the account's project is.
-    private func audiences(of signer: ServiceAccountKey) -> [String] {
-        let own = parts.configuration.snapshot.project(signer.project).map { parts.deployment.urls(of: $0) } ?? []
-        let urls = ["identitytoolkit", "securetoken", "www"].map { "https://\($0).googleapis.com" } + own.map { "\($0)" }
+    /// Google's hosts and the service's; no project's own, which may be moved elsewhere (threats.md, T-D33).
+    private var audiences: [String] {
+        let urls =
+            ["identitytoolkit", "securetoken", "www"].map { "https://\($0).googleapis.com" }
+            + [parts.deployment.serviceURL].compactMap { $0 }.map { "\($0)" }
         return urls + urls.map { "\($0)/" }
     }
 }

@@ -21,7 +21,7 @@ package struct SignInWithCustomToken: Sendable {
 
     package func callAsFunction(token: Secret?, _ caller: Caller) async throws -> Result {
         guard let token, !token.isEmpty else { throw AccountsError.missingCustomToken }
-        let content = try read(token.reveal(), caller)
+        let content = try await read(token.reveal(), caller)
         guard let uid = content.uid, !uid.isEmpty else { throw AccountsError.missingUID }
         var id: AccountID
         do {
@@ -81,7 +81,7 @@ package struct SignInWithCustomToken: Sendable {
     }
 
     /// The token's content, after its signer was verified as a service account of this project.
-    private func read(_ text: String, _ caller: Caller) throws(AccountsError) -> CustomToken {
+    private func read(_ text: String, _ caller: Caller) async throws(AccountsError) -> CustomToken {
         if let content = parts.unsignedCustomToken(text) {
             try requireTenant(content, caller)
             return content
@@ -92,7 +92,7 @@ package struct SignInWithCustomToken: Sendable {
             let assertion = try ServiceAccountAssertion(text)
             guard assertion.subject != nil else { throw .malformed }
             // Any project's signer is accepted here; a wrong project is reported below, only to callers with the key.
-            signer = try parts.signer(of: assertion, for: .mintCustomTokens)
+            signer = try await parts.signer(of: assertion, for: .mintCustomTokens)
             content = CustomToken(try assertion.checked(for: [CustomToken.audience], now: parts.seconds))
         } catch {
             AccountEvent.customTokenRefused.log(nil, provider: .custom, caller)

@@ -17,8 +17,6 @@ extension SignInWithIdP {
         /// Whether it resumes a conflict for the first time.
         var isResumed: Bool { pending.map { $0.redeemed == nil } ?? false }
 
-        func wasRedeemed(by account: AccountID) -> Bool { pending?.redeemed?.by == account }
-
         func result(
             _ outcome: FederatedSignInResult.Outcome,
             pendingToken: Secret? = nil
@@ -71,10 +69,16 @@ extension SignInWithIdP {
         _ caller: Caller
     ) async throws -> FederatedCredential {
         do {
-            return try await verify(credential, of: provider, configuration, caller)
+            let verified = try await verify(credential, of: provider, configuration, caller)
+            if verified.oneTimeToken != nil, credential.nonce == nil, credential.accessToken != nil,
+                let idToken = credential.idToken, try await parts.accounts.wasUsed(idToken, in: caller.scope)
+            {
+                throw FederationError.nonceMissingInRequest
+            }
+            return verified
         } catch FederationError.nonceMissingInRequest where credential.accessToken != nil {
-            // An ID token of our own flow has a nonce that no app knows. The Web SDK's credential for Google contains
-            // that token and the access token; the latter is sufficient proof, so the ID token is ignored.
+            // An ID token of our own flow has a nonce that no app knows, or it was used. The Web SDK's credential for
+            // Google contains that token and the access token; the latter is sufficient proof, so the ID token is ignored.
             var rest = credential
             rest.idToken = nil
             try await parts.stores.rateLimits.take(parts.accessTokenLimits(caller))
@@ -89,7 +93,7 @@ extension SignInWithIdP {
                 try await parts.accounts.wasUsed(idToken, in: caller.scope)
             else { throw AccountsError.federation(.nonceMismatch) }
             throw AccountsError.duplicateCredential
-        } catch {
+        } catch let error as FederationError {
             throw AccountsError.federation(error, at: provider, caller)
         }
     }

@@ -232,6 +232,7 @@ package struct SignInWithIdP: Sendable {
         var session = renewal.of(user.session, method: (identity.provider, proof.credential.signInAttributes))
         func attempt(
             _ linked: Account,
+            as event: AccountEvent = .linked,
             _ apply: @escaping (Account, SignInWrite) async throws -> WriteOutcome
         ) async throws -> Decided {
             let admitted = try await parts.admit(
@@ -244,9 +245,10 @@ package struct SignInWithIdP: Sendable {
             )
             var write = makeWrite(proof, .renew(session, retiresOldSecret: false), caller)
             write.amendment = admitted.amendment
+            write.restoresGrant = found.owner != nil && found.isWithdrawn
             if found.owner == nil { write.notice = parts.notice(after: .linked, of: admitted.account, caller) }
             return .write(
-                Attempt(event: .linked, account: admitted.account, write: write, secret: renewal.secret, apply: apply)
+                Attempt(event: event, account: admitted.account, write: write, secret: renewal.secret, apply: apply)
             )
         }
         switch decision {
@@ -255,7 +257,9 @@ package struct SignInWithIdP: Sendable {
             return try await attempt(account.linking(identity, effect: effect)) {
                 try await store.link(to: account, effect: effect, $1)
             }
-        case .keep: return try await attempt(account) { try await store.signIn(to: $0, $1) }
+        case .keep:
+            guard !found.isBlocked else { throw AccountsError.userDisabled }
+            return try await attempt(account, as: .signedIn) { try await store.signIn(to: $0, $1) }
         case .refuse(let refusal):
             AccountEvent.linkRefused.log(account.id, provider: identity.provider, caller)
             // An `errorMessage` that the SDKs for Apple platforms do not know ends the app.

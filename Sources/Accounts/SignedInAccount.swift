@@ -80,9 +80,10 @@ extension AccountsError {
     init(_ error: IDTokenError) {
         self =
             switch error {
-            case .expired: .tokenExpired
             case .wrongTenant: .tenantMismatch
-            case .malformed, .wrongAlgorithm, .unknownKey, .badSignature, .wrongIssuer, .wrongAudience, .issuedInFuture:
+            // `TOKEN_EXPIRED` is for the session: SDKs sign the user out.
+            case .malformed, .wrongAlgorithm, .unknownKey, .badSignature, .wrongIssuer, .wrongAudience, .issuedInFuture,
+                .expired:
                 .invalidIDToken
             }
     }

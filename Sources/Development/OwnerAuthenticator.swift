@@ -13,7 +13,9 @@ package struct OwnerAuthenticator: AdminAuthenticator {
 
     package func credential(for token: Secret) async throws -> AdminCredential? {
         let text = token.reveal()
-        guard text.lowercased() == Self.id || text.hasPrefix("ya29.") else { return try await next.credential(for: token) }
+        guard text.lowercased() == Self.id || text.hasPrefix("ya29.") else {
+            return try await next.credential(for: token)
+        }
         return AdminCredential(id: Self.id, name: Self.id, project: nil, scopes: Set(AdminScope.allCases))
     }
 }

@@ -84,7 +84,14 @@ package struct ServiceAssembly: Sendable {
             operations: ConsoleOperations(parts, deliveries, signInCounts)
         )
         let gate = Gate(
-            projectForKey: { key in
+            projectForKey: { key, network in
+                // In `identity dev` any key will do, but one that was made for a project means that one.
+                if key.looksGenerated {
+                    let made = await configuration.findingNew(from: network) {
+                        configuration.snapshot.project(apiKey: key)
+                    }
+                    if let made { return made }
+                }
                 if let project = routeParts.projectForKey(key) { return project }
                 // A newer release may have written the settings. Apps take a refused key for final, and sign users out.
                 guard !parts.stores.configuration.snapshot.hasUnreadableProject(key) else {
@@ -106,7 +113,7 @@ package struct ServiceAssembly: Sendable {
             accounts: accounts,
             deployment: deployment,
             snapshot: { parts.stores.configuration.snapshot },
-            projectOfKey: { try gate.project(query: $0, headers: [:], host: .identityToolkit) },
+            projectOfKey: { try await gate.project(ofKeyIn: $1, query: $0, host: .identityToolkit) },
             development: parts.development,
             responder: ServiceResponder(
                 table: RouteTable(CookieRoutes.operations(of: ofAPI)),
@@ -158,10 +165,12 @@ package struct ServiceAssembly: Sendable {
         _ options: Options,
         _ configuration: ConfigurationStore
     ) async throws -> Project? {
-        if let number = Int64(name) { return configuration.snapshot.project(number: ProjectNumber(rawValue: number)) }
+        if let number = Int64(name).map({ ProjectNumber(rawValue: $0) }) {
+            return await configuration.findingNew(from: nil) { configuration.snapshot.project(number: number) }
+        }
         guard let id = ProjectID(rawValue: name) else { return nil }
         if let projectNamed = options.projectNamed { return try await projectNamed(id) }
-        return configuration.snapshot.project(id)
+        return await configuration.findingNew(from: nil) { configuration.snapshot.project(id) }
     }
 }
 

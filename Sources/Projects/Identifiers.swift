@@ -47,6 +47,9 @@ package struct APIKey: RawRepresentable, Sendable, Hashable, CustomStringConvert
 
     package init(rawValue: String) { self.rawValue = rawValue }
 
+    /// Whether it has the form of those that the service makes.
+    package var looksGenerated: Bool { rawValue.hasPrefix("AIza") && rawValue.utf8.count == 39 }
+
     package var description: String { rawValue }
 }
 

@@ -159,12 +159,12 @@ package struct ProjectSettings: Sendable, Hashable, Codable {
         sessionIdleDays == 0 ? nil : now.addingTimeInterval(-Double(sessionIdleDays) * 86_400 - 60)
     }
 
-    /// Whether email links can sign in.
     /// Changes the algorithm of new tokens; those of before stay valid, and their keys published.
     package mutating func sign(withES256: Bool, from seconds: Int64) {
         guard withES256 != signWithES256 else { return }
         signWithES256 = withES256
-        signedOtherwiseUntil = seconds + Self.longestToken
+        // An hour more than its tokens live, as signing keys stay.
+        signedOtherwiseUntil = seconds + 3600 + max(3600, oauth.isEnabled ? Int64(oauth.accessTokenSeconds) : 0)
     }
 
     /// Whether tokens of an algorithm may be valid at a time, in seconds since 1970.
@@ -172,9 +172,7 @@ package struct ProjectSettings: Sendable, Hashable, Codable {
         signWithES256 == withES256 || signedOtherwiseUntil.map { seconds < $0 } ?? false
     }
 
-    /// Seconds: twice the lifetime of an ID token, as signing keys stay that long.
-    private static let longestToken: Int64 = 7200
-
+    /// Whether email links can sign in.
     package var emailLinkSignIn: Bool { allowsEmailLink && (passwordSignIn || !emailLinkNeedsPassword) }
 
     /// The settings of projects that `identity dev` creates: everything is enabled and unrestricted.

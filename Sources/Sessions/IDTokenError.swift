@@ -1,6 +1,6 @@
 /// Why an ID token was refused: for logs and metrics.
 ///
-/// A client receives `INVALID_ID_TOKEN`, or `TENANT_ID_MISMATCH` and `TOKEN_EXPIRED` for the last two.
+/// A client receives `INVALID_ID_TOKEN`, or `TENANT_ID_MISMATCH` for ``wrongTenant``.
 package enum IDTokenError: String, Error, Equatable, CaseIterable {
     /// Not a JWT in the one form that we create.
     case malformed

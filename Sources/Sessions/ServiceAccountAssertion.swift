@@ -72,7 +72,11 @@ package struct ServiceAccountAssertion: Sendable {
         } else if scopes.isEmpty {
             throw .wrongAudience
         }
-        guard subject != nil, payload["uid"] == nil, payload["claims"] == nil else { throw .malformed }
+        let scope = payload["scope"]
+        guard subject != nil, payload["uid"] == nil, payload["claims"] == nil, scope == nil || scope?.string != nil
+        else {
+            throw .malformed
+        }
         return (scopes, try checkTimes(now: now))
     }
 

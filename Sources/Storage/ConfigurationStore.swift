@@ -20,6 +20,7 @@ package final class ConfigurationStore: Service, Sendable {
     package let now: @Sendable () -> Date
     let logger: Logger
     private let state = Mutex(State())
+    let looks = Mutex(UnknownLooks())
     let adminReads: Batcher<Never, AdminQuestion, AdminCredential?>
     private let readings = Batcher<Never, @Sendable () async throws -> Void, Void>(
         limit: .max,

@@ -52,7 +52,7 @@ package struct RateLimits: Sendable {
     ///   - values: the values that each kind counts by; stored as a hash.
     ///   - deployment: the numbers of limits that span projects.
     package init(
-        _ values: KeyValuePairs<RateLimitKind, [String]>,
+        _ values: [KeyValuePairs<RateLimitKind, [String]>.Element],
         settings: RateLimitSettings,
         deployment: RateLimitSettings,
         in scope: Scope,

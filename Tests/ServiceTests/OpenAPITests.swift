@@ -56,8 +56,12 @@ struct OpenAPITests {
         for route in routes {
             let description = document.description(of: operation(route))
             #expect(description?["x-legacy-path"]?.text == route.legacyPath, "\(route.path)")
+            let others = description?["x-other-paths"]?.elements.compactMap(\.text) ?? []
+            #expect(others == route.others.map(\.path), "\(route.path)")
             let names = route.host == .service ? [""] : ["", "/\(route.host.rawValue)"]
-            let prefixes = names.flatMap { route.isOfAdminV2 ? [$0, "\($0)/admin"] : [$0] }.map { $0.isEmpty ? "/" : $0 }
+            let prefixes = names.flatMap { route.isOfAdminV2 ? [$0, "\($0)/admin"] : [$0] }.map {
+                $0.isEmpty ? "/" : $0
+            }
             #expect(document.prefixes(of: route.path) == prefixes, "\(route.path)")
         }
     }

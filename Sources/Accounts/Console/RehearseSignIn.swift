@@ -180,6 +180,7 @@ extension FederationError {
             .notificationsNotSupported, .invalidNotification:
             .exchange
         case .idTokenNotAccepted, .unparsableIDToken, .signatureInvalid, .issuerMismatch, .audienceMismatch,
+            .authorizedPartyMismatch,
             .staleIDToken, .missingSubject, .issuerUnreachable, .nonceMissingInRequest, .nonceMismatch, .hashMismatch,
             .authenticationTooOld:
             .verifyIDToken

@@ -59,6 +59,12 @@ package struct VisitProvider: Sendable {
         return visit
     }
 
+    /// Whether an app that could not prove itself may ask for an SMS all the same: nobody asks for a CAPTCHA.
+    package func admitsApp(_ request: Request, _ caller: Caller) throws -> Bool {
+        let caller = try caller.entering(request.tenantID.map { TenantID(rawValue: $0) } ?? caller.tenant)
+        return !caller.project.settings.captchaOperations.contains(.sms)
+    }
+
     /// Repeated when the browser returns, because the project may have removed a domain or an app in the meantime.
     func requireAllowed(_ destination: HandlerVisit.Destination, _ caller: Caller) throws(HandlerError) {
         let settings = caller.project.settings
@@ -93,11 +99,13 @@ package struct VisitProvider: Sendable {
         _ type: String,
         _ request: Request
     ) throws(HandlerError) -> HandlerVisit.Destination {
-        guard ["signInWithRedirect", "signInViaRedirect", "linkViaRedirect", "reauthViaRedirect"].contains(type) else {
+        let types = ["signInWithRedirect", "signInViaRedirect", "linkViaRedirect", "reauthViaRedirect"]
+        if types.contains(type) {
+            guard let sessionID = request.sessionID, !sessionID.isEmpty else { throw .missingParameter("sessionId") }
+            guard Self.isPlain(sessionID) else { throw .invalidParameter("sessionId") }
+        } else if type != HandlerVisit.appCheck {
             throw .unsupportedAuthType
         }
-        guard let sessionID = request.sessionID, !sessionID.isEmpty else { throw .missingParameter("sessionId") }
-        guard Self.isPlain(sessionID) else { throw .invalidParameter("sessionId") }
         guard let bundleID = request.bundleID else {
             guard let package = request.packageName, AppRegistration.isIdentifier(package) else {
                 throw .invalidParameter("apn")

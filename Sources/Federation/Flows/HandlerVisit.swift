@@ -3,6 +3,9 @@ import StrictJSON
 /// The purpose of an SDK's request to the handler page and the destination of the result, stored with the flow while
 /// the user is at the provider.
 package struct HandlerVisit: Sendable, Hashable {
+    /// An app proves that a person uses it before it asks for an SMS; no provider is visited.
+    package static let appCheck = "verifyApp"
+
     /// The type of the result, in the SDK's own term, such as `signInViaPopup`.
     package var authType: String
     /// Returned unchanged.

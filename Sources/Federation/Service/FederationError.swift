@@ -101,6 +101,8 @@ package enum FederationError: Error, Sendable, Hashable {
     /// `aud` or `azp`:
     /// `INVALID_IDP_RESPONSE : The audience in ID Token [<got, …>] does not match the expected audience <want>.`
     case audienceMismatch(got: [String], want: String)
+    /// `azp` is another client, or is missing beside several audiences; empty if it is no text.
+    case authorizedPartyMismatch(String)
     /// Expired, issued in the future, too old, or without the times: `INVALID_IDP_RESPONSE : ID Token issued at <iat>
     /// is stale to sign-in.`
     ///
@@ -179,6 +181,7 @@ extension FederationError: CustomStringConvertible {
         case .signatureInvalid(let reason): "idToken.\(reason.rawValue)"
         case .issuerMismatch: "idToken.issuer"
         case .audienceMismatch: "idToken.audience"
+        case .authorizedPartyMismatch: "idToken.authorizedParty"
         case .staleIDToken: "idToken.stale"
         case .missingSubject: "idToken.subject"
         case .issuerUnreachable: "provider.issuerUnreachable"

@@ -49,9 +49,12 @@ extension IDTokenExpectation {
         }
         guard wellFormed, got.contains(where: { SafeText.isOne($0, of: audiences) }) else { throw mismatch }
         switch claims["azp"] {
-        case nil: guard got.count == 1 else { throw mismatch }
-        case .string(let party): guard SafeText.isOne(party, of: authorizedParties) else { throw mismatch }
-        default: throw mismatch
+        case nil: guard got.count == 1 else { throw .authorizedPartyMismatch("") }
+        case .string(let party):
+            guard SafeText.isOne(party, of: authorizedParties) else {
+                throw .authorizedPartyMismatch(SafeText.short(party))
+            }
+        default: throw .authorizedPartyMismatch("")
         }
     }
 
@@ -76,7 +79,7 @@ extension IDTokenExpectation {
         case .sent(let sent?):
             guard let got = claim?.string, ConstantTime.equal(got, sent) else { throw .nonceMismatch }
         case .client(let raw, let rules):
-            guard claim != nil || rules.requiresNonce || raw != nil && rules.rawNonce == .ifSent else { return }
+            guard claim != nil || rules.requiresNonce else { return }
             guard let raw else {
                 guard rules.rawNonce == .ifSent, claim != nil else { throw .nonceMissingInRequest }
                 return

@@ -213,6 +213,7 @@ struct ConsoleProviderTest {
             "The provider did not respond, or its address cannot be reached from this node."
         case .issuerMismatch, .issuerParameterMismatch: "The issuer in the response is not the configured one."
         case .audienceMismatch: "The ID token is for another client ID."
+        case .authorizedPartyMismatch: "The ID token was issued to another client ID (azp)."
         case .misconfigured: "The configuration is inconsistent."
         case .callbackMismatch: "The provider redirected to an unexpected redirect URI."
         default: nil

@@ -6,7 +6,7 @@ import Text
 
 /// Checks a request's credential before anything in its body is used.
 package struct Gate: Sendable {
-    private let projectForKey: @Sendable (APIKey) throws -> Project?
+    private let projectForKey: @Sendable (APIKey, _ network: String?) async throws -> Project?
     private let projectNamed: @Sendable (String) async throws -> Project?
     private let unnamedProject: (@Sendable () -> Project?)?
     private let admins: any AdminAuthenticator
@@ -21,7 +21,7 @@ package struct Gate: Sendable {
     ///   - unnamedProject: the project of an admin's request that names none; nil refuses it.
     ///   - trustsOrigin: in `identity dev`, whose owner has a well-known token, only pages of this machine.
     package init(
-        projectForKey: @escaping @Sendable (APIKey) throws -> Project?,
+        projectForKey: @escaping @Sendable (APIKey, _ network: String?) async throws -> Project?,
         projectNamed: @escaping @Sendable (String) async throws -> Project?,
         unnamedProject: (@Sendable () -> Project?)? = nil,
         admins: any AdminAuthenticator,
@@ -39,18 +39,28 @@ package struct Gate: Sendable {
     // MARK: API keys
 
     /// The project of an API key, `key=` or `x-goog-api-key`.
+    ///
+    /// - Parameter query: where the key is, instead of the call's query and headers.
     /// - Throws: 403 without a key; 400 for one that names no project; 503 if the project exists, but cannot be read.
-    func project(query: FormFields, headers: HTTPFields, host: Route.Host) throws -> Project {
-        guard let key = try key(query, headers) else { throw WireError.missingAPIKey(host) }
-        guard let project = try projectForKey(APIKey(rawValue: key)) else { throw WireError.invalidAPIKey(host) }
+    func project(ofKeyIn call: Call, query: FormFields? = nil, host: Route.Host) async throws -> Project {
+        guard let key = try key(query ?? call.query, query == nil ? call.headers : [:]) else {
+            throw WireError.missingAPIKey(host)
+        }
+        return try await project(ofKey: key, call, host)
+    }
+
+    private func project(ofKey key: String, _ call: Call, _ host: Route.Host) async throws -> Project {
+        guard let project = try await projectForKey(APIKey(rawValue: key), call.device.addressPrefix) else {
+            throw WireError.invalidAPIKey(host)
+        }
         return project
     }
 
     /// The project of a client's call.
     ///
     /// - Throws: `INSUFFICIENT_PERMISSION` if the body names another one.
-    func project(of call: Call, host: Route.Host) throws -> Project {
-        let project = try project(query: call.query, headers: call.headers, host: host)
+    func project(of call: Call, host: Route.Host) async throws -> Project {
+        let project = try await project(ofKeyIn: call, host: host)
         try refuseOtherProject(than: project, in: call, host)
         return project
     }
@@ -58,17 +68,15 @@ package struct Gate: Sendable {
     /// The project of a client's call from a back end, which has an admin's credential instead of an API key, as Google's
     /// client libraries send it.
     ///
-    /// - Throws: 401 for no such credential; 403 if it may not manage accounts; `INSUFFICIENT_PERMISSION` if neither it nor
-    ///   the body names a project.
-    func project(ofBackEnd call: Call, host: Route.Host) async throws -> Project {
-        let admin = try await admin(call.headers, hasKey: false)
-        return try await project(of: call, for: admin, scope: .manageAccounts, hasBody: host != .secureToken)
+    /// - Throws: 403 if it may not manage accounts; `INSUFFICIENT_PERMISSION` if neither it nor the body names a project.
+    func project(of call: Call, forBackEnd admin: AdminCredential, host: Route.Host) async throws -> Project {
+        try await project(of: call, for: admin, scope: .manageAccounts, hasBody: host != .secureToken)
     }
 
     /// - Throws: `INSUFFICIENT_PERMISSION` for a `targetProjectId` other than the project of the path or the key.
     func refuseOtherProject(than project: Project, in call: Call, _ host: Route.Host) throws {
         // The token endpoint has a form for a body, and no such member.
-        guard host == .identityToolkit, call.method == .post, let named = try call.json().text("targetProjectId"),
+        guard host != .secureToken, call.method == .post, let named = try call.json().text("targetProjectId"),
             named != project.id.rawValue, Int64(named) != project.number.rawValue
         else { return }
         throw WireError("INSUFFICIENT_PERMISSION")
@@ -84,7 +92,7 @@ package struct Gate: Sendable {
     /// The admin credential of a bearer header.
     ///
     /// - Throws: 401 if it is missing, unknown, or not a bearer token.
-    func admin(_ headers: HTTPFields, hasKey: Bool) async throws -> AdminCredential {
+    func admin(_ headers: HTTPFields, hasKey: Bool = false) async throws -> AdminCredential {
         guard let header = headers[.authorization] else {
             throw hasKey ? WireError.keyInsteadOfCredential : WireError.missingCredential
         }
@@ -123,9 +131,7 @@ package struct Gate: Sendable {
         hasBody: Bool = true
     ) async throws -> Project {
         if let key = try key(call.query, call.headers) {
-            guard let project = try projectForKey(APIKey(rawValue: key)) else {
-                throw WireError.invalidAPIKey(.identityToolkit)
-            }
+            let project = try await project(ofKey: key, call, .identityToolkit)
             return try await self.project(named: project.id.rawValue, for: admin, scope: scope)
         }
         let named = try hasBody && call.method == .post ? call.json().text("targetProjectId") : nil

@@ -66,15 +66,15 @@ package struct RefusedMembers: Sendable {
 }
 
 extension WireObject {
-    /// - Throws: the error of the first of the members that the request has; an empty text counts as absent.
+    /// - Throws: the error of the first of the members that the request has; what is proto3's default counts as absent.
     func refuse(_ members: [RefusedMembers.Member]) throws {
         for member in members where try says(member.path[...]) { throw member.error }
     }
 
     private func says(_ path: Substring) throws(WireError) -> Bool {
         guard let dot = path.firstIndex(of: ".") else {
-            let value = try value(String(path))
-            return value != nil && value != .string("")
+            let defaults: [JSONValue] = [.string(""), .bool(false), .number("0"), .array([])]
+            return try value(String(path)).map { !defaults.contains($0) } ?? false
         }
         // Its type is the operation's to judge.
         guard try value(String(path[..<dot]))?.object != nil, let inner = try object(String(path[..<dot])) else {

@@ -7,9 +7,10 @@ package struct Route: Sendable {
     /// `/v1/projects/{project}/accounts:lookup`; a capture is a whole segment, or the part before a `:verb`.
     package var path: String
     package var host: Host
-    /// The v3 method of the same operation, under `/identitytoolkit/v3/relyingparty/`; or, with a slash, its path on
-    /// ``Host/accounts``.
+    /// The v3 method of the same operation, under `/identitytoolkit/v3/relyingparty/`.
     package var legacy: String?
+    /// Its paths on other hosts of Google.
+    package var others: [Address]
     package var envelope: ErrorEnvelope
     /// The maximum size of a body in bytes.
     package var bodyLimit: Int
@@ -29,6 +30,7 @@ package struct Route: Sendable {
         _ path: String,
         on host: Host = .identityToolkit,
         legacy: String? = nil,
+        also others: [Address] = [],
         errors envelope: ErrorEnvelope = .accounts,
         bodyLimit: Int? = nil,
         query: [String] = [],
@@ -41,6 +43,7 @@ package struct Route: Sendable {
         operation = "\(method) \(path)"
         self.host = host
         self.legacy = legacy
+        self.others = others
         self.envelope = envelope
         self.bodyLimit = bodyLimit ?? access.bodyLimit
         self.query = query
@@ -59,6 +62,14 @@ package struct Route: Sendable {
         case accounts = "accounts.google.com"
         /// Operations that Firebase does not have: no prefix.
         case service = ""
+    }
+
+    /// A path on a host.
+    package struct Address: Sendable {
+        package var host: Host
+        package var path: String
+
+        package init(_ host: Host, _ path: String) { (self.host, self.path) = (host, path) }
     }
 
     /// The maximum size of a body in bytes, for requests with or without an admin's credential.

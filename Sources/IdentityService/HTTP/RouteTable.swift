@@ -36,9 +36,7 @@ package struct RouteTable: Sendable {
         if let tenantPath = route.tenantPath { paths.append(tenantPath) }
         if route.isOfAdminV2 { paths += paths.map { "/admin\($0)" } }
         if route.host != .service { paths += paths.map { "/\(route.host.rawValue)\($0)" } }
-        if let legacyPath = route.legacyPath {
-            paths += [legacyPath, "/\(route.legacyHost.rawValue)\(legacyPath)"]
-        }
+        for other in route.addresses { paths += [other.path, "/\(other.host.rawValue)\(other.path)"] }
         return paths
     }
 
@@ -74,9 +72,8 @@ extension Route {
     /// Google's description of the configuration says `/admin/v2` too; Config Connector and firebase-tools do.
     package var isOfAdminV2: Bool { host == .identityToolkit && path.hasPrefix("/v2/projects/") }
 
-    package var legacyPath: String? {
-        legacy.map { $0.hasPrefix("/") ? $0 : "/identitytoolkit/v3/relyingparty/\($0)" }
-    }
+    package var legacyPath: String? { legacy.map { "/identitytoolkit/v3/relyingparty/\($0)" } }
 
-    fileprivate var legacyHost: Host { legacy?.hasPrefix("/") == true ? .accounts : .googleAPIs }
+    /// Where else Google has it.
+    package var addresses: [Address] { (legacyPath.map { [Address(.googleAPIs, $0)] } ?? []) + others }
 }

@@ -155,20 +155,19 @@ package struct ServiceResponder: Sendable {
             return try await self.call(form, call, hasKey: false, route, id)
         case .client(_, let handler):
             let key = try gate.key(query, request.headers)
-            let isBackEnd = key == nil && Gate.hasBearer(request.headers)
+            let backEnd = key == nil && Gate.hasBearer(request.headers) ? try await gate.admin(call.headers) : nil
             let project =
-                if isBackEnd {
-                    try await gate.project(ofBackEnd: call, host: route.host)
+                if let backEnd {
+                    try await gate.project(of: call, forBackEnd: backEnd, host: route.host)
                 } else {
-                    try gate.project(of: call, host: route.host)
+                    try await gate.project(of: call, host: route.host)
                 }
             // A refresh token is the request's content, and contains its own tenant.
             let tenant = try route.host == .secureToken ? TenantID.none : call.tenant(of: project)
             var caller = try Caller(call, project: project, apiKey: key, language: call.language).entering(tenant)
-            // The address is the back end's, of which all its users together would count.
-            if isBackEnd { (caller.address, caller.subscriber, caller.addressPrefix) = (nil, nil, nil) }
+            caller.isBackEnd = backEnd != nil
             if !route.refused.ofClients.isEmpty { try call.json().refuse(route.refused.ofClients) }
-            return try await acting(in: call, route, id) {
+            return try await acting(as: backEnd, in: call, route, id) { [caller] in
                 try await handler(ClientCall(call: call, caller: caller))
             }
         case .admin(let scope, let handler):

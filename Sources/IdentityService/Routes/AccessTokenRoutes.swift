@@ -21,16 +21,17 @@ struct AccessTokenRoutes {
         static let accepted = ["urn:ietf:params:oauth:token-type:jwt", "urn:ietf:params:oauth:token-type:id_token"]
     }
 
-    /// Google's token endpoints, for SDKs whose host names are redirected to this service.
-    private static let googles = [
-        "https://oauth2.googleapis.com/token", "https://accounts.google.com/o/oauth2/token",
-        "https://www.googleapis.com/oauth2/v4/token", "https://www.googleapis.com/oauth2/v3/token",
+    /// Google's older token endpoints.
+    private static let others = [
+        Route.Address(.accounts, "/o/oauth2/token"), Route.Address(.googleAPIs, "/oauth2/v3/token"),
+        Route.Address(.googleAPIs, "/oauth2/v4/token"),
     ]
 
-    var routes: [Route] {
-        [Route(.post, "/token", on: .oauth2, legacy: "/o/oauth2/token", errors: .oauth, .open(grant))]
-            + ["v3", "v4"].map { Route(.post, "/oauth2/\($0)/token", on: .googleAPIs, errors: .oauth, .open(grant)) }
-    }
+    /// For SDKs whose host names are redirected to this service.
+    private static let googles =
+        ["https://oauth2.googleapis.com/token"] + others.map { "https://\($0.host.rawValue)\($0.path)" }
+
+    var routes: [Route] { [Route(.post, "/token", on: .oauth2, also: Self.others, errors: .oauth, .open(grant))] }
 
     private func grant(_ call: Call) async throws -> Response {
         let body = try call.formOrJSON()
@@ -38,7 +39,7 @@ struct AccessTokenRoutes {
             throw WireError.oauth("invalid_request", "grant_type is missing")
         }
         switch Grant(rawValue: grant) {
-        case .assertion: return try redeem(body, call)
+        case .assertion: return try await redeem(body, call)
         case .exchange: return try await exchange(body)
         case nil:
             let known = [Grant.assertion, .exchange].map(\.rawValue).joined(separator: " or ")
@@ -46,7 +47,7 @@ struct AccessTokenRoutes {
         }
     }
 
-    private func redeem(_ body: WireObject, _ call: Call) throws -> Response {
+    private func redeem(_ body: WireObject, _ call: Call) async throws -> Response {
         guard let assertion = try body.string("assertion"), !assertion.isEmpty else {
             throw WireError.oauth("invalid_request", "assertion is missing")
         }
@@ -55,7 +56,7 @@ struct AccessTokenRoutes {
         let audiences = Self.googles + (own.map { [$0.token] } ?? [])
         let result: GrantAccessToken.Result
         do {
-            result = try accounts.grantAccessToken(assertion: Secret(assertion), for: audiences)
+            result = try await accounts.grantAccessToken(assertion: Secret(assertion), for: audiences)
         } catch let error as AssertionError {
             throw WireError.oauth("invalid_grant", error.rawValue)
         }

@@ -17,8 +17,8 @@ struct CookieRoutes: Sendable {
     let accounts: AccountsService
     let deployment: Deployment
     let snapshot: @Sendable () -> ConfigurationSnapshot
-    /// The project of the API key in a query.
-    let projectOfKey: @Sendable (FormFields) throws -> Project
+    /// The project of the API key in a query of a call.
+    let projectOfKey: @Sendable (FormFields, Call) async throws -> Project
     /// Any loopback origin counts as authorized.
     let development: Bool
     /// Answers ``operations``, and nothing else.
@@ -49,7 +49,7 @@ struct CookieRoutes: Sendable {
 
     private func perform(_ call: Call) async throws -> Response {
         let origin = try Self.origin(of: call)
-        let target = try target(of: call)
+        let target = try await target(of: call)
         guard origin.isAuthorizedOrigin(of: target.project.settings, anyLoopback: development) else {
             throw AccountsError.unauthorizedDomain
         }
@@ -89,12 +89,12 @@ struct CookieRoutes: Sendable {
     }
 
     /// - Throws: if it is not below the service's own URL, its key names no project, or it is none of ``operations(of:)``.
-    private func target(of call: Call) throws -> Target {
+    private func target(of call: Call) async throws -> Target {
         let text = try call.query.value("finalTarget") ?? ""
         guard let url = ContinueURI(text), let query = FormFields(strict: url.query ?? "") else {
             throw WireError.invalidRequest("finalTarget must be the URL of an operation.", field: "finalTarget")
         }
-        let project = try projectOfKey(query)
+        let project = try await projectOfKey(query, call)
         let own = [deployment.publicURL(of: project), deployment.pages(at: url.authority)]
         guard let path = own.lazy.compactMap({ $0.flatMap { ContinueURI($0.text) }.flatMap(url.path(below:)) }).first
         else {

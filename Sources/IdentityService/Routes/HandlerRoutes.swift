@@ -115,6 +115,15 @@ struct HandlerRoutes {
         let caller = Caller(call, project: project, apiKey: key)
         let request = try Self.request(call.query, key: key)
         let visit = try accounts.visitProvider.destination(of: request, caller)
+        guard visit.authType != HandlerVisit.appCheck else {
+            var event = AuthEvent(visit: visit, tenant: request.tenantID)
+            if try accounts.visitProvider.admitsApp(request, caller) {
+                event.recaptchaToken = "not-checked"
+            } else {
+                event.fault = try HandlerFault(HandlerError.unsupportedAuthType)
+            }
+            return deliver(event, state: nil, own, context)
+        }
         do {
             let started = try await accounts.visitProvider.start(
                 visit,

@@ -18,42 +18,41 @@ struct KeyRoutes {
     private static let account = "securetoken@system.gserviceaccount.com"
     private static let jwks = "/service_accounts/v1/jwk/\(account)"
 
-    /// Every address at which Google serves them.
-    private static let certificatePaths = [
-        "/robot/v1/metadata/x509/\(account)", "/service_accounts/v1/metadata/x509/\(account)", "/oauth2/v1/certs",
-    ]
-    private static let jwksPaths = [
-        jwks, "/robot/v1/metadata/jwk/\(account)", "/service_accounts/v1/metadata/jwk/\(account)", "/oauth2/v3/certs",
-    ]
-
     var routes: [Route] {
-        Self.certificatePaths.map { path in
+        [
             Route(
                 .get,
-                path,
+                "/robot/v1/metadata/x509/\(Self.account)",
                 on: .googleAPIs,
+                also: ["/service_accounts/v1/metadata/x509/\(Self.account)", "/oauth2/v1/certs"]
+                    .map { Route.Address(.googleAPIs, $0) },
                 errors: .status,
                 .open { _ in kept(configuration.signingKeys.certificatesJSON) }
-            )
-        }
-            + Self.jwksPaths.map { path in
-                Route(
-                    .get,
-                    path,
-                    on: .googleAPIs,
-                    errors: .status,
-                    .open { kept(configuration.signingKeys.jwksJSON(of: algorithms(at: $0.host))) }
-                )
-            } + [
-                Route(
-                    .get,
-                    "/identitytoolkit/v3/relyingparty/publicKeys",
-                    on: .googleAPIs,
-                    .open { _ in kept(configuration.cookieKeys.certificatesJSON) }
-                ),
-                Route(.get, "/v1/publicKeys", .open { _ in kept(configuration.cookieKeys.certificatesJSON) }),
-                Route(.get, "/v1/sessionCookiePublicKeys", .open { _ in kept(configuration.cookieKeys.jwksJSON()) }),
-            ] + Self.discoveryPaths.map { Route(.get, $0, on: .service, errors: .status, .open(openIDConfiguration)) }
+            ),
+            Route(
+                .get,
+                Self.jwks,
+                on: .googleAPIs,
+                also: [
+                    "/robot/v1/metadata/jwk/\(Self.account)", "/service_accounts/v1/metadata/jwk/\(Self.account)",
+                    "/oauth2/v3/certs",
+                ].map { Route.Address(.googleAPIs, $0) },
+                errors: .status,
+                .open { kept(configuration.signingKeys.jwksJSON(of: algorithms(at: $0.host))) }
+            ),
+            Route(
+                .get,
+                "/identitytoolkit/v3/relyingparty/publicKeys",
+                on: .googleAPIs,
+                also: [Route.Address(.identityToolkit, "/v1/publicKeys")],
+                .open { _ in kept(configuration.cookieKeys.certificatesJSON) }
+            ),
+            Route(
+                .get,
+                "/v1/sessionCookiePublicKeys",
+                .open { _ in kept(configuration.cookieKeys.jwksJSON()) }
+            ),
+        ] + Self.discoveryPaths.map { Route(.get, $0, on: .service, errors: .status, .open(openIDConfiguration)) }
     }
 
     /// The algorithms of tokens that may be valid, of the project whose own host it is, else of all projects.
@@ -81,10 +80,8 @@ struct KeyRoutes {
         else { throw WireError.notFound }
         let keys = configuration.signingKeys
         let (issuer, keysURL) = (url.issuer(of: project.id), "\(url)\(Self.jwks)")
-        // RS256 must be among them (§3).
-        let algorithms = SigningAlgorithm.allCases.filter {
-            $0 == .rs256 || project.settings.signWithES256 && keys.sign(with: $0)
-        }.map(\.rawValue)
+        // Whichever the project may change to.
+        let algorithms = SigningAlgorithm.allCases.filter { keys.sign(with: $0) }.map(\.rawValue)
         let oauth = project.settings.oauth
         guard !oauth.isEnabled else {
             let document = ProviderMetadata.document(

@@ -70,9 +70,14 @@ struct OOBCodeRoutes {
 
     /// A token would not be verified, and a new email not be used.
     private static func refuseWhatOtherTypesRead(_ request: SendOOBCode.Request) throws(AccountsError) {
-        let isChange = request.type == .verifyAndChangeEmail
-        if !isChange, request.newEmail?.isEmpty == false { throw .unexpectedParameter("newEmail") }
-        if !isChange, request.type != .verifyEmail, request.idToken != nil { throw .unexpectedParameter("idToken") }
+        let unread =
+            switch request.type {
+            case .passwordReset, .emailSignIn: ["idToken", "newEmail"]
+            case .verifyEmail: ["newEmail"]
+            case .verifyAndChangeEmail, .recoverEmail, .revertSecondFactor: [String]()
+            }
+        let sent = ["idToken": request.idToken, "newEmail": request.newEmail]
+        if let name = unread.first(where: { sent[$0]??.isEmpty == false }) { throw .unexpectedParameter(name) }
     }
 
     private static func sent(_ result: SendOOBCode.Result) -> Response {
@@ -91,7 +96,7 @@ struct OOBCodeRoutes {
         let body = try call.json()
         let code = try body.text("oobCode")
         // Google's other way to a new password is `accounts:update` after a sign-in here.
-        if code != nil, let other = try ["email", "oldPassword"].first(where: { try body.has($0) }) {
+        if code != nil, let other = try ["email", "oldPassword"].first(where: { try body.text($0) != nil }) {
             throw AccountsError.unexpectedParameter("\(other) is not allowed with an out of band code.")
         }
         let result = try await accounts.resetPassword(

@@ -6,7 +6,7 @@ enum UnbuiltRoutes {
 
     private static let accounts: [Route] =
         ["signInWithGameCenter", "issueSamlResponse"]
-        .map { Route(.post, "/v1/accounts:\($0)", .unbuilt) }
+        .map { (method: String) in Route(.post, "/v1/accounts:\(method)", legacy: method, .unbuilt) }
         + ["signOutUser", "setProjectConfig"].map { method in
             Route(.post, "/identitytoolkit/v3/relyingparty/\(method)", on: .googleAPIs, .unbuilt)
         }

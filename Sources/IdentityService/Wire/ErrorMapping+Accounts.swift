@@ -81,7 +81,7 @@ extension WireError {
         .invalidCodeChallenge:
             .invalidRequest("codeChallenge must be a SHA-256 in base64url (S256).", field: "codeChallenge"),
         .missingIdentifier: "MISSING_IDENTIFIER",
-        .invalidIdentifier: "INVALID_IDENTIFIER",
+        .invalidIdentifier: "INVALID_EMAIL",
         .missingContinueURI: "MISSING_CONTINUE_URI",
     ]
 

@@ -49,6 +49,11 @@ extension FederationError {
                 "INVALID_IDP_RESPONSE",
                 "The audience in ID Token [\(got.joined(separator: ", "))] does not match the expected audience \(want)."
             )
+        case .authorizedPartyMismatch(let party):
+            WireError(
+                "INVALID_IDP_RESPONSE",
+                "The authorized party (azp) in ID Token \(party.isEmpty ? "is missing" : party): add it to audiences."
+            )
         case .staleIDToken(let date): "INVALID_IDP_RESPONSE : ID Token issued at \(date) is stale to sign-in."
         case .missingSubject(let claims):
             "INVALID_IDP_RESPONSE : ID Token does not contain user's identity in 'sub' claim: \(claims)"

@@ -92,7 +92,7 @@ extension JSONWriter {
         switch algorithm {
         case .firebaseScrypt(let parameters):
             member("hashAlgorithm", "SCRYPT")
-            member("saltSeparator", Base64URL.encode(parameters.saltSeparator))
+            member("saltSeparator", Data(parameters.saltSeparator).base64EncodedString())
             member("rounds", number: Int64(parameters.rounds))
             member("memoryCost", number: Int64(parameters.memoryCost))
         case .scrypt(let parameters):
@@ -111,7 +111,7 @@ extension JSONWriter {
                 json.member("iterations", number: Int64(parameters.iterations))
                 json.member("parallelism", number: Int64(parameters.lanes))
                 json.member("hashLengthBytes", number: Int64(parameters.length))
-                if !key.isEmpty { json.member("associatedData", Base64URL.encode(key)) }
+                if !key.isEmpty { json.member("associatedData", Data(key).base64EncodedString()) }
             }
             return
         case .pbkdf2(let digest, let rounds):
@@ -125,7 +125,8 @@ extension JSONWriter {
             member("hashAlgorithm", "HMAC_\(digest.wireName)")
             member("passwordHashOrder", order.wireName)
         }
-        if !key.isEmpty { member("signerKey", Base64URL.encode(key)) }
+        // As Firebase's console shows it, which libraries such as firebase-scrypt read.
+        if !key.isEmpty { member("signerKey", Data(key).base64EncodedString()) }
     }
 }
 

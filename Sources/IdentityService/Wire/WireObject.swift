@@ -198,6 +198,8 @@ package struct WireObject: Sendable {
     private func choice(_ name: String, _ value: JSONValue, _ cases: [String]) throws(WireError) -> String {
         switch value {
         case .string(let text) where cases.contains(text): return text
+        // As protobuf's lenient parsers, for GodotFirebase's `password_reset`.
+        case .string(let text) where cases.contains(text.uppercased()): return text.uppercased()
         case .string(let digits), .number(let digits):
             if let index = Int(digits), cases.indices.contains(index) { return cases[index] }
         default: break
@@ -231,9 +233,12 @@ package struct WireObject: Sendable {
 
     private func values(_ name: String) throws(WireError) -> [JSONValue] {
         guard let value = try value(name) else { return [] }
+        switch value {
+        case .array(let values): return values
+        case .object(let object) where object.members.isEmpty: throw mismatch(name, "TYPE_LIST", value)
         // As Google's front end reads it.
-        guard case .array(let values) = value else { return [value] }
-        return values
+        default: return [value]
+        }
     }
 
     // MARK: Names

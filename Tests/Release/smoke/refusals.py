@@ -116,7 +116,7 @@ REFUSALS = {
         (400, "FEDERATED_USER_ID_ALREADY_LINKED", lambda world: {"json": {
             **world.shared.known_identity["json"], "idToken": world.guest()["idToken"]}}),
     ],
-    "createAuthUri": [(400, "INVALID_IDENTIFIER", {"json": {"identifier": "no address", "continueUri": "http://localhost"}}),
+    "createAuthUri": [(400, "INVALID_EMAIL", {"json": {"identifier": "no address", "continueUri": "http://localhost"}}),
                       (400, "OPERATION_NOT_ALLOWED", {"json": {"providerId": "oidc.none", "continueUri": CALLBACK}})],
     "verifyIosClient": [(400, "INVALID_APP_CREDENTIAL", {"json": {"appToken": "ab12", "isSandbox": True}})],
     "lookup": [bad_token(), (400, "MISSING_ID_TOKEN", {"json": {}})],

@@ -920,7 +920,7 @@ class Person:
 
             def refused(s):
                 owner = s.by_subject(provider, subject)
-                if provider in s.accounts[uid].rows:
+                if s.accounts[uid].rows.get(provider, subject) != subject:
                     return "PROVIDER_ALREADY_LINKED"
                 if owner and owner.uid != uid:
                     return "FEDERATED_USER_ID_ALREADY_LINKED"

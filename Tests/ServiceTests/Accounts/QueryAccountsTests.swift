@@ -112,8 +112,8 @@ struct QueryAccountsTests {
             (["order": "UP"], "Invalid value at 'order' (TYPE_ENUM), \"UP\""),
             (["returnUserInfo": "no"], "Invalid value at 'return_user_info' (TYPE_BOOL), \"no\""),
             (
-                ["expression": ["email": "a@example.com"]],
-                "Invalid value at 'expression' (TYPE_LIST), {\"email\":\"a@example.com\"}"
+                ["expression": [:]],
+                "Invalid value at 'expression' (TYPE_LIST), {}"
             ),
             (["expression": [[:]]], "INVALID_ARGUMENT : An expression must have an email, a phoneNumber or a userId."),
             (["expression": [["email": "ada"]]], "INVALID_EMAIL"),

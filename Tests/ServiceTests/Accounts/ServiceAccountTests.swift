@@ -89,21 +89,198 @@ struct ServiceAccountTests {
         }
     }
 
-    @Test("Google's former token endpoint is served too, as its path and as the audience")
-    func formerEndpoint() async throws {
+    @Test("Google's former token endpoints are served too, as paths and as audiences")
+    func formerEndpoints() async throws {
         try await run { scene in
             let grant = "urn%3Aietf%3Aparams%3Aoauth%3Agrant-type%3Ajwt-bearer"
-            var payload = scene.payload()
-            payload["aud"] = "https://accounts.google.com/o/oauth2/token"
-            for path in ["/o/oauth2/token", "/accounts.google.com/o/oauth2/token", "/token"] {
-                let reply = try await scene.service.send(
-                    "POST",
-                    path,
-                    headers: [("Content-Type", "application/x-www-form-urlencoded")],
-                    body: Array("grant_type=\(grant)&assertion=\(try scene.account.sign(payload))".utf8)
-                )
-                #expect(try await scene.status(try #require(reply["access_token"]?.string)) == 200, "\(reply)")
+            let addresses =
+                ["accounts.google.com/o/oauth2/token"]
+                + ["v3", "v4"].map { "www.googleapis.com/oauth2/\($0)/token" }
+            for address in addresses {
+                var payload = scene.payload()
+                payload["aud"] = .string("https://\(address)")
+                for path in ["/token", "/\(address)", String(address.drop { $0 != "/" })] {
+                    let reply = try await scene.service.send(
+                        "POST",
+                        path,
+                        headers: [("Content-Type", "application/x-www-form-urlencoded")],
+                        body: Array("grant_type=\(grant)&assertion=\(try scene.account.sign(payload))".utf8)
+                    )
+                    #expect(try await scene.status(try #require(reply["access_token"]?.string)) == 200, "\(reply)")
+                }
             }
+        }
+    }
+
+    // MARK: Self-signed tokens (AIP-4111)
+
+    private static let selfSigned: [(name: String, change: @Sendable (inout [String: JSON], Double) -> Void, Int)] = [
+        ("scope", { payload, _ in payload["aud"] = nil }, 200),
+        (
+            "identitytoolkit's scope",
+            { payload, _ in
+                (payload["aud"], payload["scope"]) = (nil, "https://www.googleapis.com/auth/identitytoolkit")
+            }, 200
+        ),
+        (
+            "Google's host",
+            { payload, _ in
+                (payload["aud"], payload["scope"]) = ("https://identitytoolkit.googleapis.com/", nil)
+            }, 200
+        ),
+        (
+            "Google's host without the slash",
+            { payload, _ in
+                (payload["aud"], payload["scope"]) = ("https://identitytoolkit.googleapis.com", nil)
+            }, 200
+        ),
+        ("neither", { payload, _ in (payload["aud"], payload["scope"]) = (nil, nil) }, 401),
+        (
+            "the scope of Drive",
+            { payload, _ in
+                (payload["aud"], payload["scope"]) = (nil, "https://www.googleapis.com/auth/drive")
+            }, 401
+        ),
+        (
+            "a scope that is no text",
+            { payload, _ in
+                (payload["aud"], payload["scope"]) = ("https://identitytoolkit.googleapis.com/", ["accounts.read"])
+            }, 401
+        ),
+        ("Drive", { payload, _ in payload["aud"] = "https://www.googleapis.com/drive/v3" }, 401),
+        ("the token endpoint", { _, _ in }, 401),
+        (
+            "a custom token",
+            { payload, _ in
+                payload["aud"] =
+                    "https://identitytoolkit.googleapis.com/google.identity.identitytoolkit.v1.IdentityToolkit"
+                payload["uid"] = "person"
+            }, 401
+        ),
+        ("a user's ID", { payload, _ in (payload["aud"], payload["uid"]) = (nil, "person") }, 401),
+        ("no subject", { payload, _ in (payload["aud"], payload["sub"]) = (nil, nil) }, 401),
+        ("3,661 seconds", { payload, now in (payload["aud"], payload["exp"]) = (nil, .number(now + 3_661)) }, 401),
+        ("the future", { payload, now in (payload["aud"], payload["iat"]) = (nil, .number(now + 61)) }, 401),
+        (
+            "the past",
+            { payload, now in
+                (payload["aud"], payload["iat"], payload["exp"]) = (nil, .number(now - 3600), .number(now))
+            }, 401
+        ),
+    ]
+
+    @Test(
+        "T-D13: a JWT of the account is the bearer token of its calls, for this service alone",
+        arguments: selfSigned.indices
+    )
+    func selfSignedTokens(_ index: Int) async throws {
+        let (name, change, status) = Self.selfSigned[index]
+        try await run { scene in
+            var payload = scene.payload()
+            payload["sub"] = payload["iss"]
+            change(&payload, Double(scene.service.clock.seconds))
+            let answer = try await scene.status(scene.account.sign(payload))
+            #expect(answer == status, "\(name)")
+        }
+    }
+
+    @Test("T-D13: such a token does what the account may and its scopes name, in its project, until its key is revoked")
+    func selfSignedLimits() async throws {
+        try await run { scene in
+            var payload = scene.payload()
+            (payload["sub"], payload["aud"]) = (payload["iss"], nil)
+            let token = try scene.account.sign(payload)
+            #expect(try await scene.status(token, manages: true) == 200)
+            #expect(try await scene.status(token, project: "another-project") == 403)
+            payload["scope"] = "accounts.read"
+            let narrow = try scene.account.sign(payload)
+            #expect(try await scene.status(narrow) == 200)
+            #expect(try await scene.status(narrow, manages: true) == 403)
+            let parts = token.split(separator: ".").map { String($0) }
+            #expect(try await scene.status("\(parts[0]).\(parts[1]).AAAA") == 401)
+            try await scene.service.stores.configuration.revokeServiceAccountKey(scene.account.key.id)
+            #expect(try await scene.status(token) == 401)
+        }
+        try await run(scopes: [.readAccounts]) { scene in
+            var payload = scene.payload()
+            (payload["sub"], payload["aud"]) = (payload["iss"], nil)
+            let token = try scene.account.sign(payload)
+            #expect(try await scene.status(token) == 200)
+            #expect(try await scene.status(token, manages: true) == 403)
+        }
+    }
+
+    // MARK: Back ends that act as apps (kreait/firebase-php)
+
+    @Test("T-E8: nothing counts by a back end's address, which is that of all its users; an account's tries count")
+    func backEndLimits() async throws {
+        var options = TestService.Options()
+        options.limitsRates = true
+        options.settings.rateLimits[.passwordTriesPerAddress].count = 2
+        try await TestService.run(options) { service in
+            let account = try await TestServiceAccount.register(
+                in: service.project.id,
+                scopes: [.manageAccounts],
+                service.stores.configuration
+            )
+            let scene = Scene(service: service, account: account)
+            let token = try await scene.accessToken()
+            func signIn(_ email: String) async throws -> Reply {
+                let body: JSON = ["email": .string(email), "password": "wrong horse"]
+                return try await service.send(
+                    "POST",
+                    "/v1/accounts:signInWithPassword",
+                    headers: [("Authorization", "Bearer \(token)"), ("Content-Type", "application/json")],
+                    body: Array(body.text.utf8)
+                )
+            }
+            for number in 0..<4 {
+                try await signIn("user\(number)@example.com").expectRefused("INVALID_LOGIN_CREDENTIALS")
+            }
+            var last = ""
+            for _ in 0..<20 where !last.hasPrefix("TOO_MANY") {
+                last = try await signIn("user0@example.com").error ?? ""
+            }
+            #expect(last.hasPrefix("TOO_MANY_ATTEMPTS_TRY_LATER"), "\(last)")
+        }
+    }
+
+    @Test("a back end's token takes the place of the API key, in its own project, without its users' limits together")
+    func backEnds() async throws {
+        try await run { scene in
+            let (service, token) = (scene.service, try await scene.accessToken())
+            _ = try await service.signUp("ada@example.com")
+            func send(_ operation: String, _ body: JSON, as token: String) async throws -> Reply {
+                try await service.send(
+                    "POST",
+                    "/identitytoolkit.googleapis.com/v1/accounts:\(operation)",
+                    headers: [("Authorization", "Bearer \(token)"), ("Content-Type", "application/json")],
+                    body: Array(body.text.utf8)
+                )
+            }
+            let password: JSON = ["email": "ada@example.com", "password": "correct horse", "returnSecureToken": true]
+            let named = password.merging(["targetProjectId": .string(service.project.id.rawValue)])
+            for body in [named, password] {
+                let reply = try await send("signInWithPassword", body, as: token)
+                #expect(reply.status == 200 && reply.idToken != nil, "\(reply)")
+                let refreshed = try await service.send(
+                    "POST",
+                    "/securetoken.googleapis.com/v1/token",
+                    headers: [
+                        ("Authorization", "Bearer \(token)"), ("Content-Type", "application/x-www-form-urlencoded"),
+                    ],
+                    body: Array("grant_type=refresh_token&refresh_token=\(reply.refreshToken ?? "")".utf8)
+                )
+                #expect(refreshed.status == 200 && refreshed["id_token"] != nil, "\(refreshed)")
+            }
+            let elsewhere = password.merging(["targetProjectId": "another-project"])
+            #expect(try await send("signInWithPassword", elsewhere, as: token).status == 403)
+            #expect(try await send("signInWithPassword", named, as: "ida_nonsense").status == 401)
+            let reader = try await scene.accessToken { $0["scope"] = "accounts.read" }
+            #expect(try await send("signInWithPassword", named, as: reader).status == 403)
+            // The audit log names the credential.
+            let log = try await service.admin("auditEntries?pageSize=1")
+            #expect(log["auditEntries"]?[0]?["actor"]?.string == "admin:\(scene.account.key.id)", "\(log)")
         }
     }
 

@@ -154,7 +154,7 @@ struct SessionTests {
         }
     }
 
-    @Test("a change of the profile moves no session")
+    @Test("T-D3: a change of the profile moves no session: an ID token alone gets no refresh token")
     func changesTheProfile() async throws {
         try await LinkingWorld.run { world in
             let service = world.service

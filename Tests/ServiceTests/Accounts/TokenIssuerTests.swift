@@ -143,7 +143,7 @@ struct TokenIssuerTests {
                     "id_token_signing_alg_values_supported": ["RS256", "ES256"],
                 ]
             )
-            let caching = "public, max-age=3600, must-revalidate, no-transform"
+            let caching = "public, max-age=7200, must-revalidate, no-transform"
             #expect(reply.response.header("cache-control") == caching)
             #expect(reply.response.header("access-control-allow-origin") == "*")
             #expect(try await service.signUp("ada@example.com").claims["iss"]?.string == issuer)

@@ -53,7 +53,7 @@ struct OddAddressTests {
                     )
                 }
                 #expect(
-                    ["INVALID_IDENTIFIER", "MISSING_IDENTIFIER"].contains(methods.code),
+                    ["INVALID_EMAIL", "MISSING_IDENTIFIER"].contains(methods.code),
                     "\(address.debugDescription)"
                 )
                 let change = try await scene.refuses {

@@ -105,7 +105,7 @@ struct WrongCredentialTests {
             scene.service.clock.advance(by: 3_600)
             for operation in ["accounts:lookup", "accounts:update", "accounts:delete"] {
                 let reply = try await scene.service.call(operation, ["idToken": JSON(scene.account.idToken)])
-                #expect(reply.error == "TOKEN_EXPIRED", "\(operation): \(reply)")
+                #expect(reply.error == "INVALID_ID_TOKEN", "\(operation): \(reply)")
             }
             #expect(try await scene.service.refresh(scene.account.refreshToken).status == 200)
         }

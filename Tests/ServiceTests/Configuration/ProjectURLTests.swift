@@ -248,6 +248,16 @@ struct ProjectURLTests {
                     form: [("grant_type", grant), ("assertion", assertion)]
                 )
                 #expect(reply.status == (isGood ? 200 : 400), "\(host), \(audience): \(reply.text)")
+                // The same for a token that is itself the bearer (AIP-4111), whatever host it is sent to.
+                payload["aud"] = .string("\(audience)/")
+                payload["scope"] = nil
+                let bearer = try account.sign(payload)
+                let read = try await service.send(
+                    "GET",
+                    "/v1/projects/\(service.project.id)/accounts:batchGet",
+                    headers: [("Authorization", "Bearer \(bearer)")]
+                )
+                #expect(read.status == (audience == own ? 401 : 200), "\(audience): \(read)")
             }
         }
     }

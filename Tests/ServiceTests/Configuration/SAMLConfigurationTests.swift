@@ -189,7 +189,7 @@ struct SAMLConfigurationTests {
                 (id, Self.acme("idpConfig", "idpCertificates", [[:]]), loud),
                 (
                     id, Self.acme("idpConfig", "idpCertificates", "text"),
-                    "Invalid value at 'idp_config.idp_certificates'"
+                    "Invalid value at 'idp_config.idp_certificates[0]'"
                 ),
             ]
             for (query, body, message) in cases {

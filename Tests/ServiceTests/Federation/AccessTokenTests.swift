@@ -52,23 +52,26 @@ struct AccessTokenTests {
         }
     }
 
-    @Test("Google's credential of a popup signs in again by its access token: no app knows the ID token's nonce")
+    @Test("Google's credential of a popup signs in again and again: once by its ID token, then by its access token")
     func beside() async throws {
         try await ProviderScene.run(.google) { scene in
             let first = try await scene.signIn()
             let (idToken, accessToken) = (first["oauthIdToken"]?.string ?? "", first["oauthAccessToken"]?.string ?? "")
             #expect(Reply.claims(of: idToken)["nonce"] != nil)
             let body = "id_token=\(idToken)&providerId=google.com&access_token="
-            let again = try await scene.service.signInWithIdP(postBody: body + accessToken)
-            #expect(again.status == 200 && again.localID == first.localID, "\(again)")
-            // What it takes is the access token's person, whoever the ID token is of, and none without.
-            let other = scene.tenant.addUser(TestUser("grace", email: "grace@example.com"))
-            let graces = try await scene.service.signInWithIdP(postBody: body + Self.token(scene, for: other))
-            #expect(graces.status == 200 && graces.localID != first.localID, "\(graces)")
-            for token in ["", "made-up"] {
-                let refused = try await scene.service.signInWithIdP(postBody: body + token)
-                #expect(refused.code == "MISSING_OR_INVALID_NONCE", "\(refused)")
+            for checks in [0, 1, 2] {
+                let again = try await scene.service.signInWithIdP(postBody: body + accessToken)
+                #expect(again.status == 200 && again.localID == first.localID, "\(again)")
+                #expect(scene.tenant.requests(.tokenCheck).count == checks)
             }
+            // An ID token beside another's access token is of neither.
+            let other = scene.tenant.addUser(TestUser("grace", email: "grace@example.com"))
+            for token in [Self.token(scene, for: other), "made-up"] {
+                let refused = try await scene.service.signInWithIdP(postBody: body + token)
+                #expect(refused.code == "INVALID_IDP_RESPONSE", "\(refused)")
+            }
+            let refused = try await scene.service.signInWithIdP(postBody: body)
+            #expect(refused.code == "MISSING_OR_INVALID_NONCE", "\(refused)")
         }
     }
 

@@ -217,7 +217,7 @@ struct AuthorizationRequestTests {
                 ),
                 (["continueUri": uri], "MISSING_IDENTIFIER"),
                 (["identifier": "ada@example.com"], "MISSING_CONTINUE_URI"),
-                (["identifier": "nobody", "continueUri": uri], "INVALID_IDENTIFIER"),
+                (["identifier": "nobody", "continueUri": uri], "INVALID_EMAIL"),
                 (["identifier": "ada@example.com", "continueUri": "nowhere"], "INVALID_CONTINUE_URI"),
             ]
             for (body, message) in cases {

@@ -95,7 +95,7 @@ struct EveryKindFaultTests {
             ("no audience", IDTokenChanges(remove: ["aud", "azp"]), audience),
             (
                 "a foreign party", IDTokenChanges(set: ["aud": ["client", "another-app"], "azp": "another-app"]),
-                audience
+                "INVALID_IDP_RESPONSE : The authorized party (azp) in ID Token another-app: add it to audiences."
             ),
             ("expired", IDTokenChanges(set: ["exp": .integer(now - 61)]), stale),
             ("no end", IDTokenChanges(remove: ["exp"]), stale),

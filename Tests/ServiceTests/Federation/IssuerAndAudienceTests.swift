@@ -68,17 +68,19 @@ struct IssuerAndAudienceTests {
         "T-C2: the audience is a client of this project's provider, and azp too",
         arguments: [
             (#""other-app""#, nil, "other-app"), (#"["other-app"]"#, #""client""#, "other-app"),
-            (#"["client","other-app"]"#, nil, "client, other-app"),
-            (#"["client","other-app"]"#, #""other-app""#, "client, other-app"),
-            (#""client""#, #""other-app""#, "client"),
+            (#"["client","other-app"]"#, nil, "azp is missing"),
+            (#"["client","other-app"]"#, #""other-app""#, "azp other-app"),
+            (#""client""#, #""other-app""#, "azp other-app"),
             ("[]", nil, ""), ("1", nil, "1"), (#"["client",1]"#, #""client""#, "client, 1"),
             (#""Client""#, nil, "Client"),
-            (#""client""#, "1", "client"),
+            (#""client""#, "1", "azp is missing"),
         ] as [(String, String?, String)]
     )
     func audience(aud: String, azp: String?, shown: String) async throws {
         let message =
-            "INVALID_IDP_RESPONSE : The audience in ID Token [\(shown)] does not match the expected audience client."
+            shown.hasPrefix("azp ")
+            ? "INVALID_IDP_RESPONSE : The authorized party (azp) in ID Token \(shown.dropFirst(4)): add it to audiences."
+            : "INVALID_IDP_RESPONSE : The audience in ID Token [\(shown)] does not match the expected audience client."
         var changes = IDTokenChanges(set: ["aud": .raw(aud)], remove: ["azp"])
         if let azp { changes.set["azp"] = .raw(azp) }
         try await ProviderScene.run(.oidc) { [changes] scene in

@@ -34,6 +34,9 @@ struct AdminCredentialTests {
             let path = operation.path.replacing("/v1/", with: "/v1/projects/{project}/").replacing(":signUp", with: "")
             let adminForm = OpenAPIDocument.Operation(method: operation.method, path: path)
             let described = isOfApps ? document.description(of: adminForm) : description
+            // What only apps do has no scope: with a key the credential is not looked at.
+            let says = description?["description"]?.text ?? ""
+            guard !isOfApps || says.contains("same as the admin operation") else { return [] }
             let scope = try #require(described?["x-scope"]?.text.flatMap(AdminScope.init(rawValue:)), "\(operation)")
             let ofProject = "projects/{project}"
             let inTenant = operation.path.replacing(ofProject, with: "\(ofProject)/tenants/\(tenant)")

@@ -65,7 +65,7 @@ struct ServiceResponderTests {
                     let answer = try await fixture.client.call(method, path)
                     #expect(answer.status == 200)
                     // What Google's servers send, and Admin SDKs take the lifetime from (`max-age=` up to the next comma).
-                    let expected = "public, max-age=3600, must-revalidate, no-transform"
+                    let expected = "public, max-age=7200, must-revalidate, no-transform"
                     #expect(answer.headers[.cacheControl] == expected, "\(path)")
                     #expect(answer.headers[.contentType] == "application/json; charset=utf-8")
                 }

@@ -229,6 +229,59 @@ struct HandlerTests {
         }
     }
 
+    @Test(
+        "an app that sends no push token gets a token from the page, and with it asks for its SMS",
+        arguments: [false, true]
+    )
+    func appCheck(isAndroid: Bool) async throws {
+        try await ProviderScene.runPages(.oidc) { scene in
+            let pushed = try await scene.service.post(
+                "/identitytoolkit/v3/relyingparty/verifyClient?key=\(scene.service.apiKey)",
+                text: #"{"appToken":"ab12","isSandbox":true}"#
+            )
+            #expect(pushed.status == 400 && pushed.code == "INVALID_APP_CREDENTIAL", "\(pushed)")
+            let app =
+                isAndroid
+                ? [("apn", "com.example.app")] : [("ibi", "com.example.app"), ("appId", "1:123:ios:abc")]
+            let parameters = app + [("apiKey", scene.service.apiKey), ("authType", "verifyApp"), ("eventId", "E1")]
+            let refused = try await scene.open(parameters)
+            #expect(refused.code == "auth/app-not-authorized" && refused.data == .null)
+            let registered: JSON =
+                isAndroid
+                ? ["platform": "ANDROID", "packageName": "com.example.app"]
+                : ["platform": "IOS", "bundleId": "com.example.app", "scheme": "app-1-123-ios-abc"]
+            try await register(scene, registered)
+            func answer(_ name: String) async throws -> String? {
+                let page = try await scene.open(parameters)
+                let link = try #require(page.data["link"]?.string, "\(page.reply)")
+                #expect(page.cookies.isEmpty)
+                guard !isAndroid else {
+                    #expect(link.hasPrefix("intent://firebase.auth/#Intent;scheme=recaptcha;package=com.example.app;"))
+                    #expect(link.contains(";S.authType=verifyApp;S.eventId=E1;"))
+                    let found = link.firstMatch(of: try Regex(";S\\.\(name)=([^;]*);", as: (Substring, Substring).self))
+                    return found.flatMap { PercentEncoding.decode($0.1, plusIsSpace: true) }
+                }
+                #expect(link.hasPrefix("app-1-123-ios-abc://firebaseauth/link?deep_link_id="))
+                let inner = FormFields(URLParts(link)?.query ?? "")["deep_link_id"] ?? ""
+                let fields = FormFields(URLParts(inner)?.query ?? "")
+                #expect(fields["authType"] == "verifyApp" && fields["eventId"] == "E1")
+                return fields[name]
+            }
+            #expect(try await answer("recaptchaToken") == "not-checked")
+            // Where the project wants a person to prove to be one, this page does not let an app by.
+            let captcha: JSON = [
+                "identity": [
+                    "captcha": ["service": "HCAPTCHA", "siteKey": "site", "secret": "s"], "captchaOperations": ["sms"],
+                ]
+            ]
+            let mask = "config?updateMask=identity.captcha,identity.captchaOperations"
+            let changed = try await scene.service.admin(mask, captcha, method: "PATCH", version: "v2")
+            #expect(changed.status == 200, "\(changed)")
+            #expect(try await answer("recaptchaToken") == nil)
+            #expect(try await answer("firebaseError")?.contains("auth/operation-not-allowed") == true)
+        }
+    }
+
     @Test("in dev any app is opened, as the emulator does, but nothing that is none")
     func unregisteredInDevelopment() async throws {
         try await ProviderScene.runPages(.oidc, development: true) { scene in

@@ -1,5 +1,6 @@
 import Development
 import Linking
+import Postgres
 import Projects
 import StrictJSON
 import TestKit
@@ -23,7 +24,7 @@ struct LinkAPITests {
             try await world.acme(world.person(), idToken: user.idToken, Self.inBand).expectRefused("USER_NOT_FOUND")
             let late = try await world.service.signUp("late@example.com")
             world.service.clock.advance(by: 3601)
-            try await world.acme(world.person(), idToken: late.idToken, Self.inBand).expectRefused("TOKEN_EXPIRED")
+            try await world.acme(world.person(), idToken: late.idToken, Self.inBand).expectRefused("INVALID_ID_TOKEN")
             #expect(
                 try await world.service.admin(
                     "accounts:lookup",
@@ -83,6 +84,14 @@ struct LinkAPITests {
             }
             let after = try await world.service.account(user.localID)
             #expect(after?["providerUserInfo"] == before?["providerUserInfo"])
+            // A provider that reported somebody else at the account is not got around, as at a sign-in.
+            _ = try await TestDatabase.current.client.execute(
+                """
+                UPDATE credential_subjects SET blocked_at = now()
+                WHERE project = \(world.service.project.id.rawValue) AND provider = 'oidc.acme'
+                """
+            )
+            try await world.acme(world.person(), idToken: user.idToken, Self.inBand).expectRefused("USER_DISABLED")
         }
     }
 

@@ -236,7 +236,7 @@ struct MergeTests {
             (["localId": "ada", "mergedLocalId": "gone"], "USER_DISABLED"),
             (["localId": "gone", "mergedLocalId": "ada"], "USER_DISABLED"),
             (["localId": ["ada"], "mergedLocalId": "eda"], "Invalid"),
-            (["localId": "ada", "mergedLocalId": "eda", "dropProviders": "google.com"], "Invalid"),
+            (["localId": "ada", "mergedLocalId": "eda", "dropProviders": 1], "Invalid"),
             (["localId": "ada", "mergedLocalId": "eda", "validateOnly": "perhaps"], "Invalid"),
         ] as [(JSON, String)]
     )

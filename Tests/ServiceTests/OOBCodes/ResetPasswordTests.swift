@@ -114,13 +114,7 @@ struct ResetPasswordTests {
     func expires(_ type: OOBCodeType, _ lifetime: Double) async throws {
         try await MailScene.run { service in
             let user = try await service.signUp(ada)
-            let body: JSON =
-                switch type {
-                case .verifyEmail: ["idToken": JSON(user.idToken)]
-                case .verifyAndChangeEmail: ["idToken": JSON(user.idToken), "newEmail": "ada@example.net"]
-                default: ["email": .string(ada)]
-                }
-            _ = try await service.sendCode(type, body)
+            _ = try await service.sendCode(type, type.request(user.idToken))
             let code = try #require(try await service.mails().first).code
             service.clock.advance(by: lifetime - 1)
             #expect(try await service.inspect(code).status == 200)

@@ -40,11 +40,8 @@ struct SendCodeTests {
     func everyType(_ type: OOBCodeType) async throws {
         try await MailScene.run { service in
             let user = try await service.signUp("ada@example.com")
-            let body: JSON = [
-                "email": "ada@example.com", "newEmail": "ada@example.net", "idToken": JSON(user.idToken),
-                "continueUrl": "http://localhost:8080/done?a=b&c=d#/x", "canHandleCodeInApp": true,
-            ]
-            let reply = try await service.sendCode(type, body)
+            let page: JSON = ["continueUrl": "http://localhost:8080/done?a=b&c=d#/x", "canHandleCodeInApp": true]
+            let reply = try await service.sendCode(type, type.request(user.idToken).merging(page))
             guard type != .recoverEmail, type != .revertSecondFactor else {
                 reply.expectRefused("INVALID_REQ_TYPE : Unsupported request type.")
                 return
@@ -73,10 +70,11 @@ struct SendCodeTests {
         try await MailScene.run { service in
             _ = try await service.signUp("ada@example.com")
             for type: OOBCodeType in [.passwordReset, .verifyEmail, .emailSignIn, .verifyAndChangeEmail] {
-                let body: JSON = [
-                    "requestType": .string(type.rawValue), "email": "ada@example.com", "newEmail": "ada@example.net",
-                    "returnOobLink": true,
+                var members: [String: JSON] = [
+                    "requestType": .string(type.rawValue), "email": "ada@example.com", "returnOobLink": true,
                 ]
+                if type == .verifyAndChangeEmail { members["newEmail"] = "ada@example.net" }
+                let body = JSON.object(members)
                 let reply = try await service.admin("accounts:sendOobCode", body)
                 let code = try #require(reply["oobCode"]?.string, "\(reply)")
                 let link = try #require(reply["oobLink"]?.string)

@@ -91,6 +91,17 @@ enum MailScene {
     }
 }
 
+extension OOBCodeType {
+    /// What a request of this type says, and no more.
+    func request(_ idToken: String?, email: String = "ada@example.com", newEmail: String = "ada@example.net") -> JSON {
+        switch self {
+        case .verifyEmail, .recoverEmail, .revertSecondFactor: ["idToken": JSON(idToken)]
+        case .verifyAndChangeEmail: ["idToken": JSON(idToken), "newEmail": .string(newEmail)]
+        case .passwordReset, .emailSignIn: ["email": .string(email)]
+        }
+    }
+}
+
 extension TestService {
     /// The code in the mail to an address that the user wants to have.
     func changeCode(_ user: Reply, to address: String) async throws -> String {

@@ -70,15 +70,14 @@ extension TestService {
         // Who has not proved an address gets no mail about its change, and proves it with the other types.
         let isVerified = [.revertSecondFactor, .recoverEmail, .verifyAndChangeEmail].contains(type)
         let user = try await isVerified ? verifiedUser(ada) : signUp(ada, "correct horse 1")
-        let body: JSON = [
-            "email": .string(ada), "idToken": JSON(user.idToken), "newEmail": "ada@example.net",
-            "continueUrl": JSON(continueURL),
-        ]
+        let page: JSON = ["continueUrl": JSON(continueURL)]
+        let body = type.request(user.idToken).merging(page)
         var recipient = ada
         switch type {
         case .revertSecondFactor: _ = try await AuthenticatorApp.enroll(user.idToken, self)
         case .recoverEmail:
-            let code = try await code(.verifyAndChangeEmail, body, to: "ada@example.net")
+            let change = OOBCodeType.verifyAndChangeEmail
+            let code = try await code(change, change.request(user.idToken).merging(page), to: "ada@example.net")
             #expect(try await apply(code).status == 200)
         case .verifyAndChangeEmail:
             _ = try await sendCode(type, body, headers: headers)

@@ -192,7 +192,7 @@ struct HotPlanTests {
         )
         let numbers = RateLimitSettings()
         write.limits = RateLimits(
-            [.signUpsPerAddress: ["ada"]],
+            [(key: .signUpsPerAddress, value: ["ada"])],
             settings: numbers,
             deployment: numbers,
             in: scope,

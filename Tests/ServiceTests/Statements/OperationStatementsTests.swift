@@ -118,7 +118,8 @@ extension OpenAPIDocument {
         operations.compactMap { operation in
             let description = description(of: operation)
             let isDevelopment = description?["tags"]?.elements.contains { $0.text == "development" } ?? false
-            return isDevelopment || operation.path == "/metrics" ? nil : description?["operationId"]?.text
+            let succeeds = description?["responses"]?.members.contains { ("200"..<"400").contains($0.name) } ?? false
+            return !succeeds || isDevelopment || operation.path == "/metrics" ? nil : description?["operationId"]?.text
         }
     }
 }

@@ -115,6 +115,7 @@ struct ExampleCall: Sendable, CustomTestStringConvertible {
         ExampleCall("/v1/accounts:sendVerificationCode") { _ in
             ["phoneNumber": "+4915550100", "recaptchaToken": "not-checked"]
         },
+        ExampleCall("/v1/accounts:verifyIosClient", status: 400) { _ in ["appToken": "ab12", "isSandbox": true] },
         ExampleCall("/v1/accounts:signInWithPhoneNumber", status: 400) { _ in ["sessionInfo": "x", "code": "123456"] },
     ]
 

@@ -132,7 +132,7 @@ struct FederatedSignInReplyTests {
         "a refused link has its code, and neither account nor tokens",
         arguments: [
             (.identityLinkedToAnotherAccount, "FEDERATED_USER_ID_ALREADY_LINKED"),
-            (.providerAlreadyLinked, "PROVIDER_ALREADY_LINKED"), (.emailExists, "EMAIL_EXISTS"),
+            (.emailExists, "EMAIL_EXISTS"),
         ] as [(LinkDecision.Refusal, String)]
     )
     func refusedLink(_ refusal: LinkDecision.Refusal, _ code: String) throws {

@@ -66,6 +66,67 @@ struct RequestReadingTests {
         }
     }
 
+    // MARK: Forms, and one value for a list
+
+    @Test("a form is read as the JSON that it stands for: many small programs send one")
+    func forms() async throws {
+        try await TestService.run { service in
+            func send(
+                _ operation: String,
+                _ form: String,
+                type: String = "application/x-www-form-urlencoded"
+            ) async throws
+                -> Reply
+            {
+                try await service.send(
+                    "POST",
+                    "/v1/accounts:\(operation)?key=\(service.apiKey)",
+                    headers: [("Content-Type", type)],
+                    body: Array(form.utf8)
+                )
+            }
+            let up = try await send("signUp", "email=ada%40example.com&password=correct+horse&returnSecureToken=True")
+            #expect(up.status == 200 && up["email"] == "ada@example.com", "\(up)")
+            #expect(try await service.signInWithPassword("ada@example.com").status == 200)
+            let v3 = try await service.send(
+                "POST",
+                "/identitytoolkit/v3/relyingparty/verifyPassword?key=\(service.apiKey)",
+                headers: [("Content-Type", "application/x-www-form-urlencoded; charset=utf-8")],
+                body: Array("email=ada@example.com&password=correct%20horse&returnSecureToken=true".utf8)
+            )
+            #expect(v3.status == 200 && v3.idToken != nil, "\(v3)")
+            // What is JSON stays JSON, whatever curl calls it.
+            let json = #" {"email":"ada@example.com","password":"correct horse"}"#
+            #expect(try await send("signInWithPassword", json).status == 200)
+            for bad in ["email=a&email=b", "email=%zz", "email=%00"] {
+                let reply = try await send("signUp", bad)
+                #expect(reply.status == 400 && reply["error"]?["status"] == "INVALID_ARGUMENT", "\(reply)")
+            }
+            let flag = try await send("signUp", "email=b%40example.com&password=secret1&disabled=maybe")
+            #expect(flag.status == 400, "\(flag)")
+            #expect(
+                try await send("signUp", "email=b@example.com", type: "text/plain").status == 400,
+                "not called a form"
+            )
+        }
+    }
+
+    @Test("one value for a list is a list of one")
+    func lists() async throws {
+        try await TestService.run { service in
+            let ada = try await service.signUp("ada@example.com")
+            let query: JSON = ["returnUserInfo": true, "expression": ["email": "ada@example.com"]]
+            #expect(try await service.admin("accounts:query", query)["userInfo"]?.array?.count == 1)
+            let found = try await service.admin("accounts:lookup", ["localId": JSON(ada.localID)])
+            #expect(found["users"]?[0]?["email"] == "ada@example.com", "\(found)")
+            let removed: JSON = ["localId": JSON(ada.localID), "deleteProvider": "password"]
+            #expect(try await service.admin("accounts:update", removed).status == 200)
+            #expect(try await service.account(ada.localID)?.providers == [])
+            let wrong = try await service.admin("accounts:lookup", ["localId": 1])
+            #expect(wrong.error?.contains("TYPE_STRING") == true, "\(wrong)")
+        }
+    }
+
     // MARK: Empty texts
 
     @Test("an empty text is absent, as in proto3")

@@ -43,7 +43,8 @@ package struct OpenAPIDocument: Sendable {
             for member in path.value.members where Self.methods.contains(member.name) {
                 let operation = Operation(method: member.name.uppercased(), path: path.name)
                 var templates = Self.prefixes(of: path.value, in: root).map { ($0 == "/" ? "" : $0) + path.name }
-                if let legacy = member.value["x-legacy-path"]?.text {
+                let others = member.value["x-other-paths"]?.elements.compactMap(\.text) ?? []
+                for legacy in [member.value["x-legacy-path"]?.text].compactMap(\.self) + others {
                     templates += ["", "/www.googleapis.com", "/accounts.google.com"].map { $0 + legacy }
                 }
                 paths += templates.map { (operation, Self.segments($0)) }

@@ -35,6 +35,25 @@ import Testing
         }
     }
 
+    @Test("T-C4: where the provider's SDK hides its nonce, it is compared if it was sent, and the token is taken once")
+    func hiddenNonce() async throws {
+        try await FederationWorld.run { world in
+            let lenient = world.oidc(definition: #"{"idToken":{"rawNonce":"ifSent"}}"#)
+            let token = try world.idToken(["nonce": "\"\(SecureHash.sha256Hex("raw"))\""])
+            #expect(try await world.verify(token, with: lenient).oneTimeToken != nil)
+            #expect(try await world.verify(token, nonce: "raw", with: lenient).nonce == "raw")
+            for other in ["Raw", "other"] {
+                await #expect(throws: FederationError.nonceMismatch) {
+                    try await world.verify(token, nonce: other, with: lenient)
+                }
+            }
+            let both = world.oidc(definition: #"{"idToken":{"rawNonce":"ifSent","requiresNonce":true}}"#)
+            let plain = try world.idToken()
+            await #expect(throws: FederationError.nonceMissingInRequest) { try await world.verify(plain, with: both) }
+            #expect(try await world.verify(token, with: both).oneTimeToken != nil)
+        }
+    }
+
     @Test("T-C4: a native token with a nonce needs the raw one, and can be taken once") func clientNonce() async throws
     {
         try await FederationWorld.run { world in

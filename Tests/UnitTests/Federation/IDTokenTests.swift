@@ -63,15 +63,15 @@ struct ClaimCase: Sendable, CustomTestStringConvertible {
             ClaimCase(
                 "ours and a foreign one, no azp",
                 ["aud": #"["client-1","other"]"#],
-                audience("client-1", "other")
+                .authorizedPartyMismatch("")
             ),
             ClaimCase(
                 "ours and a foreign one, foreign azp",
                 ["aud": #"["client-1","other"]"#, "azp": #""other""#],
-                audience("client-1", "other")
+                .authorizedPartyMismatch("other")
             ),
-            ClaimCase("foreign azp", ["azp": #""other""#], audience("client-1")),
-            ClaimCase("azp of another type", ["azp": "[\"client-1\"]"], audience("client-1")),
+            ClaimCase("foreign azp", ["azp": #""other""#], .authorizedPartyMismatch("other")),
+            ClaimCase("azp of another type", ["azp": "[\"client-1\"]"], .authorizedPartyMismatch("")),
         ]
     )
     func audiences(_ item: ClaimCase) async throws {

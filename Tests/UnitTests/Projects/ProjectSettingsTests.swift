@@ -75,6 +75,7 @@ import Testing
         settings.keepLastSignInMethod.toggle()
         settings.strictEmailTrust.toggle()
         settings.signWithES256.toggle()
+        settings.signedOtherwiseUntil = 1
         settings.tokenIssuer = .own
         settings.publicURL = PublicURL("https://login.example.com")
         settings.replicaStalenessSeconds = 5

@@ -11,6 +11,8 @@ struct AuthEvent: Sendable {
     var urlResponse: String?
     var postBody: String?
     var sessionID: String?
+    /// For an app that asks for an SMS (``HandlerVisit/appCheck``); it is not checked.
+    var recaptchaToken: String?
     var fault: HandlerFault?
 
     /// Writes the data with which `handler.js` delivers the result, into an open object.
@@ -60,6 +62,7 @@ struct AuthEvent: Sendable {
         // Only a link can be passed, so posted parameters are added to it.
         let response = urlResponse.map { url in postBody.map { "\(url)?\($0)" } ?? url }
         var result = response.map { [("link", $0)] } ?? []
+        if let recaptchaToken { result.append(("recaptchaToken", recaptchaToken)) }
         if let fault {
             var json = JSONWriter()
             json.object { fault.write(to: &$0) }
@@ -75,7 +78,8 @@ struct AuthEvent: Sendable {
         case .android(let package):
             let extras = (facts + result).map { "S.\($0)=\(PercentEncoding.encode($1));" }.joined()
             let fallback = PercentEncoding.encode(own.callback)
-            return "intent://firebase.auth/#Intent;scheme=genericidp;package=\(package);\(extras)"
+            let scheme = visit.authType == HandlerVisit.appCheck ? "recaptcha" : "genericidp"
+            return "intent://firebase.auth/#Intent;scheme=\(scheme);package=\(package);\(extras)"
                 + "B.encryptionEnabled=false;S.browser_fallback_url=\(fallback);end;"
         }
     }
