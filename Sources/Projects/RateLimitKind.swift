@@ -46,10 +46,10 @@ package enum RateLimitKind: String, Sendable, Hashable, CaseIterable {
     /// Failed sign-ins to the console as one admin.
     case consoleTries
 
-    /// The limits that a project can set; those of the console are not among them.
     /// Whether callers count by their address.
     package var countsAddresses: Bool { rawValue.hasSuffix("PerAddress") }
 
+    /// The limits that a project can set; those of the console are not among them.
     package static let ofProjects = allCases.filter { $0 != .consoleTriesPerAddress && $0 != .consoleTries }
 
     package var standard: RateLimitBudget {
