@@ -1,7 +1,7 @@
 # What people type; the same that CI runs.
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help run build dist release test test-long test-release test-slow smoke web-sdk oauth judges admin-sdks client samples soak ha ha-test schemathesis fuzz lint format clean bench bench-admin bench-console bench-idle \
+.PHONY: help run build dist release test test-long test-release test-slow smoke terraform web-sdk oauth judges admin-sdks client samples soak ha ha-test schemathesis fuzz lint format clean bench bench-admin bench-console bench-idle \
 	bench-import bench-maintenance bench-nodes bench-overload bench-pages bench-poisoned bench-startup bench-timing bench-transfer
 # Arguments of `identity dev`: make run ARGS='--port 9000 --ephemeral'
 ARGS ?=
@@ -74,6 +74,9 @@ web-sdk: release ## Drive the packaged program by Firebase's own Web SDK in Chro
 judges: release ## Run firebase, firebase-admin, openid-client, MCP, … against the packaged program: make judges JUDGES=FOLDER, where each is one file.
 	@scripts/install-dependencies test web-sdk
 	JUDGES="$(JUDGES)" Tests/Release/judges/run
+
+terraform: release ## Replay what Google's Terraform provider sends for its own tests against the packaged program.
+	python3 Tests/Release/terraform/replay.py $(ARGS)
 
 admin-sdks: release ## Run Google's own tests of the Python Admin SDK, as root: make admin-sdks SUITE=CHECKOUT of firebase-admin-python.
 	@scripts/install-dependencies test

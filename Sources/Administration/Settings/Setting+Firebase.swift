@@ -7,7 +7,7 @@ extension Setting {
     /// Descriptions that change nothing here, which clients expect to read as they wrote them.
     static let described =
         describedOfBoth + [
-            description("multiTenant.defaultTenantLocation"), description("quota.signUpQuotaConfig.quota"),
+            description("multiTenant.defaultTenantLocation"), describedNumber("quota.signUpQuotaConfig.quota"),
             description("quota.signUpQuotaConfig.startTime"), description("quota.signUpQuotaConfig.quotaDuration"),
         ]
 
@@ -39,6 +39,13 @@ extension Setting {
             settings.descriptions[path] = choice.isEmpty || choice == choices[0] ? nil : choice
         }
         return Setting(path: path, value: .choice(field, of: choices))
+    }
+
+    private static func describedNumber(_ path: String) -> Setting {
+        let field = Field(path, get: { $0.descriptions[path] ?? "" }) { settings, digits in
+            settings.descriptions[path] = digits.isEmpty || digits == "0" ? nil : digits
+        }
+        return Setting(path: path, value: .digits(field))
     }
 
     private static func describedFlag(_ path: String) -> Setting {

@@ -15,6 +15,8 @@ package struct Setting: Sendable {
         case seconds(Field<Int64>, in: ClosedRange<Int64>)
         /// Empty for none.
         case text(Field<String>)
+        /// A whole number as text, sent as either; empty for none.
+        case digits(Field<String>)
         case choice(Field<String>, of: [String])
         case choices(Field<[String]>, of: [String])
         case texts(Field<[String]>)

@@ -53,7 +53,7 @@ struct ConsoleSetting: Sendable {
                 <input id="\(id)" name="\(setting.path)" inputmode="numeric" value="\(String(field.get(settings)))" maxlength="12" required>
 
                 """
-        case .text(let field):
+        case .text(let field), .digits(let field):
             return """
                 <label for="\(id)">\(label)</label>
                 <input id="\(id)" name="\(setting.path)" value="\(field.get(settings))" maxlength="256" autocomplete="off">
@@ -93,7 +93,7 @@ struct ConsoleSetting: Sendable {
                 throw AdministrationError.invalid("\(setting.path) must be a number.")
             }
             return field.change(to: number)
-        case .text(let field), .choice(let field, _): return field.change(to: sent)
+        case .text(let field), .digits(let field), .choice(let field, _): return field.change(to: sent)
         case .texts(let field): return field.change(to: sent.split(whereSeparator: \.isWhitespace).map { String($0) })
         case .choices(let field, let choices):
             let chosen = sent.split(whereSeparator: \.isWhitespace).map { String($0) }

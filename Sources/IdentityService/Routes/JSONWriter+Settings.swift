@@ -49,9 +49,10 @@ extension JSONWriter {
         case .flag(let field): member(name, isQuiet && !field.get(settings) ? nil : field.get(settings))
         case .number(let field, _): member(name, number: field.get(settings))
         case .seconds(let field, _): member(name, int64: field.get(settings))
-        case .text(let field), .choice(let field, _):
+        case .text(let field), .digits(let field), .choice(let field, _):
             let text = field.get(settings)
             member(name, text.isEmpty ? nil : text)
+        case .choices where isQuiet: return
         case .texts(let field), .choices(let field, _):
             let texts = field.get(settings)
             member(name, strings: texts.isEmpty ? nil : texts)
@@ -143,7 +144,7 @@ extension Setting {
         case .unsupported: true
         case .flag(let field): !path.hasPrefix("identity.") && equals(field) && !field.get(standard)
         case .number, .seconds: false
-        case .text(let field): field.get(settings).isEmpty
+        case .text(let field), .digits(let field): field.get(settings).isEmpty
         case .choice(let field, _): !path.hasPrefix("identity.") && equals(field)
         case .choices(let field, _), .texts(let field): equals(field)
         case .map(let field): equals(field)

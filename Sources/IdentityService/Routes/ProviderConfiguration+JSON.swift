@@ -132,7 +132,8 @@ extension JSONWriter {
         if case .custom = collection {
             member("displayName", provider.displayName)
             member("issuer", provider.issuer)
-            object("responseType") { $0.member(provider.shownResponseType.rawValue, true) }
+            // What nobody set is not shown: Terraform would want it away.
+            if let type = provider.responseType { object("responseType") { $0.member(type.rawValue, true) } }
         }
         if provider.provider == .apple { appleSignIn(provider) }
         if let definition = provider.definition {

@@ -11,8 +11,14 @@ extension Setting {
         let object = parent ?? WireObject()
         // What is not supported is never shown, so it is not kept that somebody asked for nothing.
         if case .unsupported = value { return try change(in: object, name) }
-        return try change(in: object, name).giving(path, try object.has(name))
+        let isGiven = try object.has(name) || Self.shownInEmptyMessages.contains(path) && config.isEmptyMessage(at: path)
+        return try change(in: object, name).giving(path, isGiven)
     }
+
+    /// Flags of messages that Terraform sends empty when they are off, and then expects to read.
+    private static let shownInEmptyMessages = [
+        "multiTenant.allowTenants", "client.permissions.disabledUserSignup", "client.permissions.disabledUserDeletion",
+    ]
 
     private func change(in object: WireObject, _ name: String) throws -> SettingChange {
         switch value {
@@ -20,6 +26,7 @@ extension Setting {
         case .number(let field, in: let range), .seconds(let field, in: let range):
             field.change(to: try object.int64(name) ?? (range.contains(0) ? 0 : field.standard))
         case .text(let field): field.change(to: try object.string(name) ?? "")
+        case .digits(let field): field.change(to: try object.int64(name).map { "\($0)" } ?? "")
         // Their zero value is the one that is not specified.
         case .choice(let field, let choices): field.change(to: try object.choice(name, of: choices) ?? field.standard)
         case .choices(let field, let choices): field.change(to: try object.choices(name, of: choices))
@@ -47,7 +54,7 @@ extension Setting {
     /// What its value may contain.
     var members: MemberNames {
         switch value {
-        case .flag, .number, .seconds, .text, .choice, .choices, .texts, .map, .unsupported: .any
+        case .flag, .number, .seconds, .text, .digits, .choice, .choices, .texts, .map, .unsupported: .any
         case .passwordPolicies:
             .object(["customStrengthOptions": MemberNames(PasswordPolicy.members), "schemaVersion": .any])
         case .authenticatorApps: .object(["state": .any, "totpProviderConfig": ["adjacentIntervals"]])
@@ -196,6 +203,12 @@ extension SMSProvider {
 }
 
 extension WireObject {
+    /// Whether the first message on a path is there, and contains no value.
+    fileprivate func isEmptyMessage(at path: String) throws -> Bool {
+        let name = String(path.prefix { $0 != "." })
+        return try object(name) != nil && value(name)?.hasLeaf == false
+    }
+
     /// A message that contains a value.
     fileprivate func filled(_ name: String) throws -> WireObject? {
         guard let message = try object(name), try value(name)?.hasLeaf ?? false else { return nil }

@@ -323,6 +323,7 @@ extension Setting {
         case .number(_, let range), .seconds(_, let range): range.contains(0) ? 0 : .null
         case .flag: false
         case .text: ""
+        case .digits: "0"
         case .choices, .texts, .passwordPolicies, .authenticatorApps: []
         case .map, .regions, .sms, .webhook, .captcha, .unsupported: [:]
         }

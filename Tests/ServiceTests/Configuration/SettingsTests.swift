@@ -4,6 +4,35 @@ import Testing
 
 @Suite("Settings of a project", .database)
 struct SettingsTests {
+    @Test(
+        "what Terraform sends is what it reads, and nothing besides: its plan is empty after its apply",
+        arguments: [
+            ("quota", ["quota": ["signUpQuotaConfig": ["quota": 1000]]], ["signUpQuotaConfig": ["quota": "1000"]]),
+            ("multiTenant", ["multiTenant": [:]], ["allowTenants": false]), ("multiTenant", [:], nil),
+            (
+                "client", ["client": [:]],
+                ["permissions": ["disabledUserSignup": false, "disabledUserDeletion": false]]
+            ), ("mfa", ["mfa": ["state": "DISABLED"]], ["state": "DISABLED"]),
+            (
+                "mfa", ["mfa": ["state": "ENABLED", "enabledProviders": ["PHONE_SMS"]]],
+                ["state": "ENABLED", "enabledProviders": ["PHONE_SMS"]]
+            ),
+        ] as [(String, JSON, JSON?)]
+    )
+    func terraform(_ mask: String, _ body: JSON, _ shown: JSON?) async throws {
+        try await TestService.run { service in
+            let path = "config?updateMask=\(mask)"
+            let changed = try await service.admin(path, body, method: "PATCH", version: "v2")
+            #expect(changed.status == 200, "\(changed)")
+            for reply in [changed, try await service.admin("config", version: "v2")] {
+                var members = reply[mask]?.object ?? [:]
+                // What the provider does not know, or takes as it comes.
+                for name in ["apiKey", "firebaseSubdomain"] { members[name] = nil }
+                #expect((reply[mask] == nil ? nil : .object(members)) == shown, "\(reply)")
+            }
+        }
+    }
+
     @Test("shows the defaults, without the flags that are off")
     func showsDefaults() async throws {
         try await TestService.run { service in
