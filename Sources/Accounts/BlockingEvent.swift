@@ -40,7 +40,7 @@ struct BlockingEvent {
         var json = JSONText(capacity: 2048)
         json.openObject()
         json.member("iss", issuer)
-        json.member("aud", url)
+        json.member("aud", caller.project.settings.blockingFunctions[audienceOf: event] ?? url)
         json.member("iat", issuedAt)
         json.member("exp", issuedAt + Self.lifetime)
         json.member("event_id", id)

@@ -70,6 +70,8 @@ package struct SignInWithIdP: Sendable {
         let secret: Secret
         var challenge: SecondFactorChallenge?
         var recycled = false
+        /// It was told before: the identity is the account's already.
+        var isRepeated = false
         /// For a new account, the first parameter is the account to create.
         var apply: (Account, SignInWrite) async throws -> WriteOutcome
     }
@@ -232,7 +234,7 @@ package struct SignInWithIdP: Sendable {
         var session = renewal.of(user.session, method: (identity.provider, proof.credential.signInAttributes))
         func attempt(
             _ linked: Account,
-            as event: AccountEvent = .linked,
+            isRepeated: Bool = false,
             _ apply: @escaping (Account, SignInWrite) async throws -> WriteOutcome
         ) async throws -> Decided {
             let admitted = try await parts.admit(
@@ -248,7 +250,14 @@ package struct SignInWithIdP: Sendable {
             write.restoresGrant = found.owner != nil && found.isWithdrawn
             if found.owner == nil { write.notice = parts.notice(after: .linked, of: admitted.account, caller) }
             return .write(
-                Attempt(event: event, account: admitted.account, write: write, secret: renewal.secret, apply: apply)
+                Attempt(
+                    event: .linked,
+                    account: admitted.account,
+                    write: write,
+                    secret: renewal.secret,
+                    isRepeated: isRepeated,
+                    apply: apply
+                )
             )
         }
         switch decision {
@@ -259,7 +268,7 @@ package struct SignInWithIdP: Sendable {
             }
         case .keep:
             guard !found.isBlocked else { throw AccountsError.userDisabled }
-            return try await attempt(account, as: .signedIn) { try await store.signIn(to: $0, $1) }
+            return try await attempt(account, isRepeated: true) { try await store.signIn(to: $0, $1) }
         case .refuse(let refusal):
             AccountEvent.linkRefused.log(account.id, provider: identity.provider, caller)
             // An `errorMessage` that the SDKs for Apple platforms do not know ends the app.
@@ -294,7 +303,7 @@ package struct SignInWithIdP: Sendable {
         if proof.isResumed {
             AccountEvents.count(conflict: attempt.event == .linked ? .linked : .signedIn, provider, caller)
         }
-        if attempt.challenge == nil || attempt.event != .signedIn {
+        if !attempt.isRepeated, attempt.challenge == nil || attempt.event != .signedIn {
             attempt.event.log(account.id, provider: provider, caller)
         }
         return .signedIn(

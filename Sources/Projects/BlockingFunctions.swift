@@ -6,12 +6,29 @@ package struct BlockingFunctions: Sendable, Hashable, Codable {
     }
 
     private var urls: [String: String] = [:]
+    private var audiences: [String: String] = [:]
     /// Which of the provider's tokens they receive.
     package var forwardsIDToken = false
     package var forwardsAccessToken = false
     package var forwardsRefreshToken = false
 
     package init() {}
+
+    /// A member of a later release may be missing.
+    package init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: CodingKeys.self)
+        urls = try values.decode([String: String].self, forKey: .urls)
+        audiences = try values.decodeIfPresent([String: String].self, forKey: .audiences) ?? [:]
+        forwardsIDToken = try values.decode(Bool.self, forKey: .forwardsIDToken)
+        forwardsAccessToken = try values.decode(Bool.self, forKey: .forwardsAccessToken)
+        forwardsRefreshToken = try values.decode(Bool.self, forKey: .forwardsRefreshToken)
+    }
+
+    /// What the JWT for an event names as its audience; nil for the function's URL.
+    package subscript(audienceOf event: Event) -> String? {
+        get { audiences[event.rawValue] }
+        set { audiences[event.rawValue] = newValue }
+    }
 
     package var isEmpty: Bool { urls.isEmpty }
 

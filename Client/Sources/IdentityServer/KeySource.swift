@@ -10,7 +10,7 @@ final class KeySource: Sendable {
     struct Times: Sendable {
         /// From this age on, keys are renewed in the background.
         ///
-        /// The service lets them be cached for an hour.
+        /// The service lets them be cached for two hours; clocks and rotations are left a reserve.
         var renewal = Duration.seconds(1800)
         /// Up to this age, keys are used while the URL is down.
         var maximum: Duration

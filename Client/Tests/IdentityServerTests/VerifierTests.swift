@@ -68,8 +68,11 @@ import Testing
             keys.setUptime(second)
             _ = try await verifier.verify(idToken: token)
         }
-        keys.setUptime(7200)
-        await #expect(throws: TokenError.keysUnavailable) { try await verifier.verify(idToken: token) }
+        // The first of these may wait for a renewal of before, which found the connection closed.
+        for second in stride(from: 7200.0, to: 7300, by: 10) where second == 7200 || keys.requests == 1 {
+            keys.setUptime(second)
+            await #expect(throws: TokenError.keysUnavailable) { try await verifier.verify(idToken: token) }
+        }
         // Renewals are tried every five seconds at most.
         #expect(keys.requests <= 370)
         #expect(keys.requests > 1)

@@ -88,6 +88,17 @@ extension Setting {
                 \.blockingFunctions[event],
                 TextRule("be an https URL, or a URL of this machine", DeliverySettings.isAcceptable(url:))
             )
+        }
+        + BlockingFunctions.Event.allCases.map { event in
+            text(
+                "blockingFunctions.triggers.\(event.rawValue).audience",
+                \.blockingFunctions[audienceOf: event],
+                // Never the ID of a project or client, whose verifiers of tokens have the same keys (threats.md, T-C10).
+                TextRule("be an https URL, or a host with a path") { text in
+                    text.wholeMatch(of: /(https:\/\/)?[A-Za-z0-9\-]+(\.[A-Za-z0-9\-]+)+\/[!-~]*/) != nil
+                        && text.utf8.count <= 512
+                }
+            )
         } + [
             flag("blockingFunctions.forwardInboundCredentials.idToken", \.blockingFunctions.forwardsIDToken),
             flag("blockingFunctions.forwardInboundCredentials.accessToken", \.blockingFunctions.forwardsAccessToken),

@@ -11,8 +11,8 @@ extension Setting {
         let object = parent ?? WireObject()
         // What is not supported is never shown, so it is not kept that somebody asked for nothing.
         if case .unsupported = value { return try change(in: object, name) }
-        let isGiven = try object.has(name) || Self.shownInEmptyMessages.contains(path) && config.isEmptyMessage(at: path)
-        return try change(in: object, name).giving(path, isGiven)
+        let isEmptied = try Self.shownInEmptyMessages.contains(path) && config.isEmptyMessage(at: path)
+        return try change(in: object, name).giving(path, try isEmptied || object.has(name))
     }
 
     /// Flags of messages that Terraform sends empty when they are off, and then expects to read.

@@ -37,7 +37,8 @@ class Account:
     def unlink(self, method):
         self.rows.pop(method, None)
         if method == "password":
-            self.password = None
+            # SDKs know the link of a mail by that name.
+            self.password, self.link = None, False
         if method == "phone":
             self.phone = None
 

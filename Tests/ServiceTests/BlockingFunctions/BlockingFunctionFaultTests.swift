@@ -35,6 +35,44 @@ struct BlockingFunctionFaultTests {
             + String(repeating: "x", count: length) + "\"}}}"
     }
 
+    @Test("T-C10: the JWT has the audience that firebase-functions expects, and is no token of a user or admin for it")
+    func audience() async throws {
+        try await FunctionScene.run { scene in
+            let service = scene.service
+            func set(_ audience: String) async throws -> Reply {
+                let triggers: JSON = ["beforeSignIn": ["audience": .string(audience)]]
+                return try await service.admin(
+                    "config?updateMask=blockingFunctions.triggers.beforeSignIn.audience",
+                    ["blockingFunctions": ["triggers": triggers]],
+                    method: "PATCH",
+                    version: "v2"
+                )
+            }
+            for wrong in [
+                service.project.id.rawValue, "123-x.apps.googleusercontent.com", "http://a.run.app/", "a/b", "https://",
+                "a.run.app/ b", "https://\(String(repeating: "a", count: 600)).run.app/",
+            ] {
+                #expect(try await set(wrong).status == 400, "\(wrong)")
+            }
+            _ = try await service.signUp("ada@example.com")
+            for audience in ["us-central1-my-project.cloudfunctions.net/f", "https://f-abc.a.run.app/", ""] {
+                #expect(try await set(audience).status == 200)
+                _ = try await service.signInWithPassword("ada@example.com")
+                let request = try #require(scene.receiver.received.last { $0.path == "/sign-in" })
+                let jwt = try #require(request.json["data"]?["jwt"]?.string)
+                let expected = audience.isEmpty ? scene.receiver.baseURL + "/sign-in" : audience
+                #expect(Reply.claims(of: jwt)["aud"]?.string == expected)
+                try await service.lookUp(jwt).expectRefused("INVALID_ID_TOKEN")
+                let admin = try await service.send(
+                    "GET",
+                    "/v1/projects/\(service.project.id)/accounts:batchGet",
+                    headers: [("Authorization", "Bearer \(jwt)")]
+                )
+                #expect(admin.status == 401, "\(admin)")
+            }
+        }
+    }
+
     @Test("any other response of a function refuses, and the function is called once")
     func failsClosed() async throws {
         try await FunctionScene.run { scene in

@@ -77,8 +77,8 @@ struct SettingLeafTests {
             "smsRegionConfig": ["allowlistOnly": ["allowedRegions": ["DE", "JP"]]],
             "blockingFunctions": [
                 "triggers": [
-                    "beforeCreate": ["functionUri": "https://f.example.com/c"],
-                    "beforeSignIn": ["functionUri": "https://f.example.com/s"],
+                    "beforeCreate": ["functionUri": "https://f.example.com/c", "audience": "f.example.com/c"],
+                    "beforeSignIn": ["functionUri": "https://f.example.com/s", "audience": "https://f.a.run.app/"],
                 ], "forwardInboundCredentials": ["idToken": true, "accessToken": true, "refreshToken": true],
             ],
             "multiTenant": ["allowTenants": true, "defaultTenantLocation": "eu"],
