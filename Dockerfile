@@ -2,7 +2,7 @@
 # of this file (scripts/dist).
 FROM swift:6.3-bookworm AS build
 RUN apt-get -q update && apt-get -q -y --no-install-recommends install libargon2-dev \
-        libcrypt-dev libcurl4-openssl-dev libpq-dev libssl-dev pkg-config python3 \
+        libcrypt-dev libcurl4-openssl-dev libpq-dev libpsl-dev libssl-dev pkg-config python3 \
     && rm -rf /var/lib/apt/lists/*
 WORKDIR /src
 # The packages first: they change less often than the sources.
@@ -16,7 +16,7 @@ RUN install -D --strip "$(scripts/static-program)" /out/identity && install dock
 
 FROM debian:bookworm-slim
 RUN apt-get -q update && apt-get -q -y --no-install-recommends install ca-certificates libargon2-1 libcrypt1 \
-        libcurl4 libpq5 libssl3 libstdc++6 zlib1g \
+        libcurl4 libpq5 libpsl5 libssl3 libstdc++6 zlib1g \
     && rm -rf /var/lib/apt/lists/* \
     && useradd --system --no-create-home --home-dir /nonexistent --shell /usr/sbin/nologin identity
 COPY --from=build /out/identity /out/healthcheck /usr/local/bin/

@@ -94,6 +94,7 @@ let package = Package(
             pkgConfig: "libcurl",
             providers: [.apt(["libcurl4-openssl-dev"]), .brew(["curl"])]
         ),
+        .systemLibrary(name: "CPSL", pkgConfig: "libpsl", providers: [.apt(["libpsl-dev"]), .brew(["libpsl"])]),
         .target(
             name: "Postgres",
             dependencies: ["CLibPQ", "Prometheus", logging, serviceLifecycle],
@@ -109,6 +110,7 @@ let package = Package(
             dependencies: ["CCurl", "Secrets", nioPosix, serviceLifecycle],
             swiftSettings: facade
         ),
+        .target(name: "PublicSuffixes", dependencies: ["CPSL"], swiftSettings: facade),
 
         // What knows nothing of the product
         .target(name: "Prometheus", swiftSettings: strict),
@@ -127,7 +129,11 @@ let package = Package(
 
         // The domain
         .target(name: "Linking", dependencies: ["Text"], swiftSettings: strict),
-        .target(name: "Projects", dependencies: ["Linking", "Passkeys", "Secrets", "Text"], swiftSettings: strict),
+        .target(
+            name: "Projects",
+            dependencies: ["Linking", "Passkeys", "PublicSuffixes", "Secrets", "Text"],
+            swiftSettings: strict
+        ),
         .target(
             name: "Passwords",
             dependencies: ["Secrets", "SystemCrypto", "Text", crypto, cryptoExtras, nioPosix, serviceLifecycle],

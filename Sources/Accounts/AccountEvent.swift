@@ -27,6 +27,7 @@ enum AccountEvent: String, Sendable {
     case sessionIdle = "Ended an idle session"
     case signedOut = "Signed out"
     case sessionCookieCreated = "Created a session cookie"
+    case cookieTooLarge = "Refused tokens that fit no cookie: the user's claims are too long"
     case deleted = "Deleted the account"
     case merged = "Merged another account"
     case mergeUndone = "Undid a merge"
@@ -43,8 +44,8 @@ enum AccountEvent: String, Sendable {
         if let account { metadata["account.id"] = "\(account)" }
         if let provider { metadata["provider.id"] = "\(provider)" }
         switch self {
-        case .consentRequired, .customTokenRefused, .foreignPendingCredential, .issuerChanged, .leakedPassword,
-            .nameNotKept,
+        case .consentRequired, .cookieTooLarge, .customTokenRefused, .foreignPendingCredential, .issuerChanged,
+            .leakedPassword, .nameNotKept,
             .notificationApplied,
             .notificationRefused, .passkeyCloneSuspected,
             .refreshTokenReused, .takenOver:

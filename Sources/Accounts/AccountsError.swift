@@ -114,6 +114,8 @@ package enum AccountsError: Error, Sendable, Hashable {
     case missingRequestType
     case unsupportedRequestType
     case unauthorizedDomain
+    /// Browsers would not keep the cookie of a token, so no token is issued.
+    case cookieTooLarge
     case invalidLinkDomain
     case missingOOBCode
     case invalidOOBCode

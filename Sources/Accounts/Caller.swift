@@ -22,6 +22,8 @@ package struct Caller: Sendable {
     package var apiKey: String?
     /// `X-Firebase-Locale`: the language of emails, BCP 47.
     package var language: String?
+    /// In bytes, where the client keeps the ID token in a cookie; nil elsewhere.
+    package var longestIDToken: Int?
     /// The result of a CAPTCHA, for operations that need one (``Projects/CaptchaOperation``).
     package var captchaResponse: Secret?
 

@@ -124,8 +124,15 @@ package struct ConfigurationCheck: Sendable {
         report.add(
             .continueURLsByHost,
             if: !isDevelopment && settings.continueURLs.isEmpty,
-            "sign-ins and emails can lead to any page and port of authorizedDomains: list the pages in "
-                + "identity.continueURLs"
+            "sign-ins and emails can lead to any page and port of authorizedDomains and of their subdomains: list the "
+                + "pages in identity.continueURLs"
+        )
+        let suffixes = settings.authorizedDomains.filter { AuthorizedDomain($0).isPublicSuffix }
+        report.add(
+            .publicSuffixDomain,
+            if: !suffixes.isEmpty,
+            "unrelated sites share \(suffixes.joined(separator: ", ")), so it stands for itself alone: list each of the app's hosts "
+                + "in authorizedDomains"
         )
         let loopback = settings.authorizedDomains.filter(Self.isLoopback)
         report.add(

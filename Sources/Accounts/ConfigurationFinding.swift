@@ -43,6 +43,7 @@ package struct ConfigurationFinding: Sendable, Hashable {
         case smsProviderMissing = "sms-provider-missing"
         case smsRegionsOpen = "sms-regions-open"
         case loopbackDomain = "loopback-domain"
+        case publicSuffixDomain = "public-suffix-domain"
         case leakedPasswordsUnknown = "leaked-passwords-unknown"
         case captchaUnused = "captcha-unused"
         case passkeyHostShared = "passkey-host-shared"

@@ -26,12 +26,21 @@ package struct CreateSessionCookie: Sendable {
         guard RecentSignIn.isRecent(authTime: user.token.authTime, now: parts.seconds, window: window) else {
             throw AccountsError.recentSignInRequired
         }
-        let payload = SessionCookie.payload(
-            of: idToken ?? "",
-            project: project.id,
-            now: parts.seconds,
-            duration: duration
-        )
+        let payload: [UInt8]?
+        let key = parts.configuration.cookieKeys.signer(for: .rs256, at: parts.seconds)
+        guard let signer: any TokenSigner = parts.tokenSigner ?? key else { throw NoSigningKey() }
+        do throws(IDTokenMintingError) {
+            payload = try SessionCookie.payload(
+                of: idToken ?? "",
+                project: project.id,
+                now: parts.seconds,
+                duration: duration,
+                by: signer
+            )
+        } catch {
+            AccountEvent.cookieTooLarge.log(user.account.id, caller)
+            throw AccountsError.cookieTooLarge
+        }
         guard let payload else { throw AccountsError.invalidIDToken }
         try await parts.stores.auditLog.record(
             .sessionCookieCreated,
@@ -40,10 +49,6 @@ package struct CreateSessionCookie: Sendable {
             at: parts.now()
         )
         AccountEvent.sessionCookieCreated.log(user.account.id, caller)
-        if let signer = parts.tokenSigner { return try signer.token(of: payload) }
-        guard let key = parts.configuration.cookieKeys.signer(for: .rs256, at: parts.seconds) else {
-            throw NoSigningKey()
-        }
-        return try key.cookie(of: payload)
+        return try parts.tokenSigner?.token(of: payload) ?? key?.cookie(of: payload) ?? { throw NoSigningKey() }()
     }
 }

@@ -4,6 +4,7 @@ import Projects
 package import Secrets
 import Sessions
 import Storage
+import Text
 
 extension AccountsService { package var enrollSecondFactor: EnrollSecondFactor { EnrollSecondFactor(parts: parts) } }
 
@@ -61,7 +62,7 @@ package struct EnrollSecondFactor: Sendable {
             throw AccountsError.secondFactor(.missingDisplayName)
         }
         let secret = [UInt8](pending.secret)
-        guard
+        guard let code = TypedCode.sixDigits(code),
             let match = TOTP(secret: secret).match(
                 code,
                 at: parts.seconds,

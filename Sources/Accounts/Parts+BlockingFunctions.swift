@@ -56,6 +56,28 @@ extension Parts {
         by credential: FederatedCredential? = nil,
         _ caller: Caller
     ) async throws -> Entrance {
+        let entrance = try await asking(
+            account,
+            isNew: isNew,
+            session,
+            from: version,
+            method: method,
+            by: credential,
+            caller
+        )
+        if entrance.newSession != nil { try requireFittingToken(of: entrance.account, entrance.session, caller) }
+        return entrance
+    }
+
+    private func asking(
+        _ account: Account,
+        isNew: Bool,
+        _ session: PreparedSession,
+        from version: Int64?,
+        method: ProviderID?,
+        by credential: FederatedCredential?,
+        _ caller: Caller
+    ) async throws -> Entrance {
         var entrance = Entrance(account: account, session: session)
         var signIn = BlockingEvent.SignIn(
             method: method ?? session.values.signInProvider,

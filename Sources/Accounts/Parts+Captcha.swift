@@ -43,7 +43,7 @@ extension Parts {
     private func isOwnHost(_ host: String?, _ caller: Caller) -> Bool {
         guard let host = host?.lowercased(), !host.isEmpty else { return true }
         let own = deployment.urls(of: caller.project).compactMap { URLParts($0.text)?.host }
-        return caller.project.settings.authorizedDomains.contains(host) || own.contains(host)
+        return caller.project.settings.authorizes(host: host) || own.contains(host)
     }
 
     private func isGood(_ score: Double?, for verifier: CaptchaVerifier) -> Bool {

@@ -6,6 +6,7 @@ import Projects
 package import Secrets
 import Sessions
 import Storage
+import Text
 
 /// A code about to be stored, with the secret for the email's reader or an admin.
 struct PreparedCode: Sendable {
@@ -191,7 +192,7 @@ package enum ShortCodeText {
     ///
     /// - Returns: nil for the code of a link.
     package static func digits(_ text: String) -> Secret? {
-        text.utf8.count == 6 && text.utf8.allSatisfy { (0x30...0x39).contains($0) } ? Secret(text) : nil
+        TypedCode.sixDigits(text).map { Secret($0) }
     }
 
     /// `{codeSession}.{digits}`, which needs no escaping in a URL.

@@ -2,6 +2,7 @@ import Linking
 import Projects
 import Secrets
 import Storage
+import Text
 
 /// A phone number that an SMS code has just proved.
 struct CheckedVerification: Sendable {
@@ -57,6 +58,13 @@ extension Parts {
         return session
     }
 
+    /// The digits of a code; what cannot be one costs no attempt.
+    static func sixDigits(_ code: String?) throws(AccountsError) -> String {
+        guard let code, !code.isEmpty else { throw .missingVerificationCode }
+        guard let digits = TypedCode.sixDigits(code) else { throw .invalidVerificationCode }
+        return digits
+    }
+
     /// Checks an SMS code: counts the attempt before anything is compared (threats.md, T-E2).
     ///
     /// - Parameter account: the account whose second factor the code must be about; nil for a sign-in.
@@ -68,7 +76,7 @@ extension Parts {
         _ caller: Caller
     ) async throws -> CheckedVerification {
         guard let sessionInfo, !sessionInfo.isEmpty else { throw AccountsError.missingSessionInfo }
-        guard let code, !code.isEmpty else { throw AccountsError.missingVerificationCode }
+        let code = try Self.sixDigits(code)
         guard Base64URL.decode(sessionInfo)?.count == 32,
             let tried = try await stores.verificationCodes.attempt(
                 Secret(code),

@@ -12,10 +12,11 @@ import Storage
 enum PasswordRules {
     /// - Parameter policy: nil for admins, who are not subject to it.
     static func check(_ password: Secret, _ policy: PasswordPolicy?) throws(AccountsError) {
-        let length = password.reveal().utf16.count
+        let password = password.reveal().composedPassword
+        let length = password.utf16.count
         guard length >= PasswordPolicy.lengths.lowerBound else { throw .weakPassword }
         guard length <= PasswordPolicy.lengths.upperBound else { throw .passwordTooLong }
-        let problems = policy?.problems(of: password.reveal()) ?? []
+        let problems = policy?.problems(of: password) ?? []
         guard problems.isEmpty else { throw .passwordMissesPolicy(problems) }
     }
 }
@@ -51,6 +52,7 @@ extension Parts {
     func isLeaked(_ password: Secret, _ caller: Caller) async -> Bool {
         guard caller.project.settings.refusesLeakedPasswords, let leakedPasswords else { return false }
         do {
+            let password = Secret(password.reveal().composedPassword)
             return try await leakedPasswords.contains(password, share: caller.project.id.rawValue)
         } catch {
             Logger.current.warning("Could not ask whether a password was leaked", metadata: ["error": "\(error)"])

@@ -86,9 +86,10 @@ package struct SignInWithIdP: Sendable {
         write.adoptsEmail = policy.oneAccountPerEmail
         let found = try await parts.accounts.candidates(
             for: proof.credential.identity,
-            // A blocking function must run before anything is written, and the statement knows nothing of passkeys.
+            // A blocking function must run before anything is written, a token must fit its cookie, and the statement knows
+            // nothing of passkeys.
             opening: parts.asksBeforeSignIn(by: proof.credential.identity.provider, caller)
-                || caller.project.settings.passkeys.isSecondFactor ? nil : write,
+                || caller.longestIDToken != nil || caller.project.settings.passkeys.isSecondFactor ? nil : write,
             in: caller.scope
         )
         try requireSameIssuer(found, proof.credential.identity, caller)

@@ -65,7 +65,7 @@ package struct SignInWithPassword: Sendable {
         let applied = try await parts.accounts.signIn(
             to: found,
             checked: stored,
-            rehashed: try await rehash(password, stored, caller.project),
+            rehashed: try await rehash(password, stored, match, caller.project),
             session: entrance.newSession,
             amendment: entrance.amendment,
             in: caller.scope,
@@ -87,11 +87,11 @@ package struct SignInWithPassword: Sendable {
         _ project: Project
     ) async throws -> PasswordMatch? {
         // No longer password was ever stored.
-        let hash = password.reveal().utf16.count <= 4096 ? hash : nil
+        let isPossible = password.reveal().utf16.count <= PasswordPolicy.lengths.upperBound
         do {
             return try await parts.passwords.match(
-                hash == nil ? Secret("unknown") : password,
-                against: hash,
+                isPossible ? password : Secret("unknown"),
+                against: isPossible ? hash : nil,
                 parameters: project.scryptParameters,
                 signerKey: project.signerKey
             )
@@ -100,13 +100,14 @@ package struct SignInWithPassword: Sendable {
         }
     }
 
-    /// The password with the project's parameters; nil if it has them already, or the hasher is busy.
+    /// The password in the stored form and with the project's parameters; nil if it is so already, or the hasher is busy.
     private func rehash(
         _ password: Secret,
         _ stored: StoredPassword,
+        _ match: PasswordMatch,
         _ project: Project
     ) async throws -> StoredPassword? {
-        guard stored.hash.parameters != project.scryptParameters else { return nil }
+        guard stored.hash.parameters != project.scryptParameters || !match.isComposed else { return nil }
         do {
             return try await parts.hash(password, project)
         } catch AccountsError.overloaded {

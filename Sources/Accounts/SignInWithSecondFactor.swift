@@ -59,6 +59,7 @@ package struct SignInWithSecondFactor: Sendable {
     ) async throws -> IssuedTokens {
         let pending = try parts.pendingSignIn(pendingCredential, late: .invalidPendingCredential, caller)
         guard caller.project.settings.secondFactors.sms else { throw AccountsError.secondFactor(.smsNotOffered) }
+        let code = try Parts.sixDigits(code)
         try await parts.stores.rateLimits.take(parts.secondFactorLimits(of: pending.account, caller))
         let checked = try await parts.checkVerificationCode(
             sessionInfo: sessionInfo,
@@ -88,7 +89,7 @@ package struct SignInWithSecondFactor: Sendable {
     ) async throws -> IssuedTokens {
         let pending = try parts.pendingSignIn(pendingCredential, late: .challengeTimeout, caller)
         guard let enrollment, !enrollment.isEmpty else { throw AccountsError.secondFactor(.missingEnrollment) }
-        guard let code, !code.isEmpty else { throw AccountsError.missingVerificationCode }
+        let code = try Parts.sixDigits(code)
         try await parts.stores.rateLimits.take(parts.secondFactorLimits(of: pending.account, caller))
         let adjacent = caller.project.settings.secondFactors.acceptedIntervals
         let seconds = parts.seconds

@@ -101,40 +101,66 @@ extension Parts {
 
     /// A token states about the sign-in exactly what the session's row contains.
     func mint(for account: Account, _ session: StoredSession, _ caller: Caller) throws -> String {
-        let project = caller.project
-        let algorithm: SigningAlgorithm = project.settings.signWithES256 ? .es256 : .rs256
+        let claims = try claims(of: account, session, caller)
+        let token = try short(account.id, caller) { limit, key throws(IDTokenMintingError) in
+            try IDTokenMinter.mint(claims, within: limit, with: key)
+        }
+        tokenVerifier.remember(token)
+        return token
+    }
+
+    /// Looks whether the tokens of a session that is about to be opened fit where their client keeps them.
+    ///
+    /// - Throws: ``AccountsError/cookieTooLarge``.
+    func requireFittingToken(of account: Account, _ session: PreparedSession, _ caller: Caller) throws {
+        guard caller.longestIDToken != nil else { return }
+        let claims = try claims(of: account, session.values.written(validSince: account.validSince), caller)
+        _ = try short(account.id, caller) { limit, key throws(IDTokenMintingError) in
+            try IDTokenMinter.payload(of: claims, within: limit, by: key)
+        }
+    }
+
+    private func short<T>(
+        _ account: AccountID,
+        _ caller: Caller,
+        _ make: (Int?, any TokenSigner) throws(IDTokenMintingError) -> T
+    ) throws -> T {
+        let algorithm: SigningAlgorithm = caller.project.settings.signWithES256 ? .es256 : .rs256
         let key: (any TokenSigner)? = tokenSigner ?? configuration.signingKeys.signer(for: algorithm, at: seconds)
         guard let key else { throw NoSigningKey() }
+        do throws(IDTokenMintingError) { return try make(caller.longestIDToken, key) } catch .tooLong {
+            AccountEvent.cookieTooLarge.log(account, caller)
+            throw AccountsError.cookieTooLarge
+        }
+    }
+
+    private func claims(of account: Account, _ session: StoredSession, _ caller: Caller) throws -> IDTokenClaims {
+        let project = caller.project
         var identities: [String: [String]] = [:]
         if let email = account.email { identities["email"] = [email.canonical] }
         if let phoneNumber = account.phoneNumber { identities["phone"] = [phoneNumber] }
         for credential in account.linked { identities[credential.provider.rawValue] = [credential.subject] }
-        let token = try IDTokenMinter.mint(
-            IDTokenClaims(
-                issuer: try issuer(of: project),
-                project: project.id,
-                account: account.id,
-                session: session.id,
-                id: Base64URL.encode(random.bytes(12)),
-                tenant: caller.tenant,
-                authTime: session.authTime,
-                issuedAt: seconds,
-                signInProvider: session.signInProvider,
-                name: account.displayName,
-                picture: account.photoURL,
-                email: account.email?.canonical,
-                emailVerified: account.emailVerified,
-                phoneNumber: account.phoneNumber,
-                identities: identities,
-                accountClaims: account.customAttributes,
-                sessionClaims: session.claims,
-                signInAttributes: session.signInAttributes,
-                secondFactor: session.secondFactor
-            ),
-            with: key
+        return IDTokenClaims(
+            issuer: try issuer(of: project),
+            project: project.id,
+            account: account.id,
+            session: session.id,
+            id: Base64URL.encode(random.bytes(12)),
+            tenant: caller.tenant,
+            authTime: session.authTime,
+            issuedAt: seconds,
+            signInProvider: session.signInProvider,
+            name: account.displayName,
+            picture: account.photoURL,
+            email: account.email?.canonical,
+            emailVerified: account.emailVerified,
+            phoneNumber: account.phoneNumber,
+            identities: identities,
+            accountClaims: account.customAttributes,
+            sessionClaims: session.claims,
+            signInAttributes: session.signInAttributes,
+            secondFactor: session.secondFactor
         )
-        tokenVerifier.remember(token)
-        return token
     }
 
     /// `iss` of the tokens that the service signs for a project.

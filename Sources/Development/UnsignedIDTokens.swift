@@ -22,6 +22,8 @@ package struct UnsignedIDTokens: TokenSigner, TokenVerifier {
         "\(Self.header).\(Base64URL.encode(payload))."
     }
 
+    package func length(ofPayload count: Int) -> Int { Self.header.utf8.count + 2 + Base64URL.length(of: count) }
+
     package func verify(
         _ token: String,
         project: ProjectID,

@@ -50,12 +50,12 @@ package final class PasswordHasher: Service {
         let salt = random.bytes(16)
         let function = function
         let hash = try await onWorker { () throws(PasswordError) in
-            try function(Array(password.reveal().utf8), salt, parameters, signerKey)
+            try function(Array(password.reveal().composedPassword.utf8), salt, parameters, signerKey)
         }
         return PasswordHash(salt: salt, hash: hash, parameters: parameters)
     }
 
-    /// Whether this is the hash's password.
+    /// Whether exactly these bytes are the hash's password.
     ///
     /// For imported hashes, a wrong password also costs a hash of the project's algorithm, as a right one does when it
     /// is rehashed, and for own hashes of a lower cost what is missing to the project's: so the time does not distinguish
@@ -90,7 +90,10 @@ package final class PasswordHasher: Service {
         }
     }
 
-    /// As ``verify(_:against:parameters:signerKey:)``.
+    /// As ``verify(_:against:parameters:signerKey:)``, for the password in the form in which they are stored and, once
+    /// more, in the other one of ``Swift/String/otherPassword``: of imports, and from before there was one form.
+    ///
+    /// A password with both costs two hashes whenever the first fails, whether or not there is an account.
     ///
     /// - Returns: nil for another password.
     package func match(
@@ -99,8 +102,13 @@ package final class PasswordHasher: Service {
         parameters: ScryptParameters = .standard,
         signerKey: [UInt8]
     ) async throws(PasswordError) -> PasswordMatch? {
-        try await verify(password, against: stored, parameters: parameters, signerKey: signerKey)
-            ? PasswordMatch() : nil
+        let composed = Secret(password.reveal().composedPassword)
+        if try await verify(composed, against: stored, parameters: parameters, signerKey: signerKey) {
+            return PasswordMatch(isComposed: true)
+        }
+        guard let other = password.reveal().otherPassword else { return nil }
+        return try await verify(Secret(other), against: stored, parameters: parameters, signerKey: signerKey)
+            ? PasswordMatch(isComposed: false) : nil
     }
 
     private struct State {
@@ -173,5 +181,8 @@ private final class Cancellation: Sendable {
 ///
 /// Only a hasher creates one.
 package struct PasswordMatch: Sendable, Hashable {
-    fileprivate init() {}
+    /// Whether the hash is that of the form in which passwords are stored.
+    package let isComposed: Bool
+
+    fileprivate init(isComposed: Bool) { self.isComposed = isComposed }
 }

@@ -56,23 +56,19 @@ package struct ContinueURI: Sendable, Hashable {
     /// Whether the project allows browsers to be sent there: to one of its ``Projects/ProjectSettings/continueURLs`` or
     /// below, or, if it has none, to any page on its authorized domains.
     ///
-    /// The host must match a domain exactly, and plain http is only allowed for loopback.
+    /// Plain http is only allowed for loopback.
     package func isAllowed(by settings: ProjectSettings, anyLoopback: Bool) -> Bool {
         if isLoopback, anyLoopback { return true }
         guard scheme == "https" || isLoopback else { return false }
         guard settings.continueURLs.isEmpty else {
             return settings.continueURLs.contains { ContinueURI($0).map(isAtOrBelow) ?? false }
         }
-        return isOnAuthorizedDomain(of: settings)
+        return settings.authorizes(host: host)
     }
 
     /// Whether pages of this origin are the project's: by https, or on loopback, on one of its authorized domains.
     package func isAuthorizedOrigin(of settings: ProjectSettings, anyLoopback: Bool) -> Bool {
-        isLoopback && anyLoopback || (scheme == "https" || isLoopback) && isOnAuthorizedDomain(of: settings)
-    }
-
-    private func isOnAuthorizedDomain(of settings: ProjectSettings) -> Bool {
-        settings.authorizedDomains.contains { $0.lowercased() == host }
+        isLoopback && anyLoopback || (scheme == "https" || isLoopback) && settings.authorizes(host: host)
     }
 
     /// The path below another URL, starting with `/`; nil if it is not below it.

@@ -1,3 +1,5 @@
+import Secrets
+
 /// A project's requirements for new passwords, within 6 to 4096 UTF-16 code units (Firebase, "Password policies").
 package struct PasswordPolicy: Sendable, Hashable, Codable {
     /// Whether the other members apply.
@@ -44,6 +46,7 @@ package struct PasswordPolicy: Sendable, Hashable, Codable {
 
     /// The requirements that a password does not meet.
     package func unmet(by password: String) -> [Requirement] {
+        let password = password.composedPassword
         let length = password.utf16.count
         let letters = password.unicodeScalars
         return requirements.filter { requirement in

@@ -83,6 +83,8 @@ package struct ProjectSettings: Sendable, Hashable, Codable {
     /// Whether the iframe of web SDKs loads Google's loader (`apis.google.com`), which they require by default.
     package var googleLoader = true
 
+    /// Where `/.well-known/change-password` leads; nil for the service's page for forgotten passwords.
+    package var changePasswordURL: String?
     /// Whether the project uses the hosted sign-in page.
     package var signInPage = false
     /// `multiTenant.allowTenants`: whether tenants can be created.
@@ -146,6 +148,7 @@ package struct ProjectSettings: Sendable, Hashable, Codable {
         apps = try value(.apps, \.apps)
         oauth = try value(.oauth, \.oauth)
         googleLoader = try value(.googleLoader, \.googleLoader)
+        changePasswordURL = try value(.changePasswordURL, \.changePasswordURL)
         signInPage = try value(.signInPage, \.signInPage)
         allowsTenants = try value(.allowsTenants, \.allowsTenants)
         descriptions = try value(.descriptions, \.descriptions)
@@ -163,8 +166,8 @@ package struct ProjectSettings: Sendable, Hashable, Codable {
     package mutating func sign(withES256: Bool, from seconds: Int64) {
         guard withES256 != signWithES256 else { return }
         signWithES256 = withES256
-        // An hour more than its tokens live, as signing keys stay.
-        signedOtherwiseUntil = seconds + 3600 + max(3600, oauth.isEnabled ? Int64(oauth.accessTokenSeconds) : 0)
+        // An hour more than its tokens live, as signing keys stay; those of applications as long as they may have been told to.
+        signedOtherwiseUntil = seconds + 3600 + (oauth.isEnabled ? OAuthSettings.accessTokenLifetimes.upperBound : 3600)
     }
 
     /// Whether tokens of an algorithm may be valid at a time, in seconds since 1970.

@@ -34,6 +34,9 @@ package enum Base64URL {
         }
     }
 
+    /// The length of the text of a number of bytes.
+    package static func length(of count: Int) -> Int { (count * 4 + 2) / 3 }
+
     /// The bytes, or nil for anything but the one canonical spelling.
     ///
     /// Padding, white space, foreign characters and unused bits that are not zero are refused, so that no two texts

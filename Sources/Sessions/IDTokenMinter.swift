@@ -5,11 +5,34 @@ import StrictJSON
 /// Creates ID tokens: a JWS in compact form (RFC 7515 §3.1) with Firebase's claims, `firebase.sid` and `firebase.jti`.
 package enum IDTokenMinter {
     /// Signs the claims; the token is valid for ``IDTokenClaims/lifetime``.
+    ///
+    /// - Parameter limit: see ``payload(of:within:by:)``.
     package static func mint(
         _ claims: IDTokenClaims,
+        within limit: Int? = nil,
         with key: some TokenSigner
     ) throws(IDTokenMintingError) -> String {
-        try key.token(of: payload(of: claims))
+        try key.token(of: payload(of: claims, within: limit, by: key))
+    }
+
+    /// What a key is to sign.
+    ///
+    /// - Parameter limit: the length of the token in bytes; what others can look up is left out to keep it. Nil for none.
+    package static func payload(
+        of claims: IDTokenClaims,
+        within limit: Int?,
+        by key: some TokenSigner
+    ) throws(IDTokenMintingError) -> [UInt8] {
+        let whole = try payload(of: claims)
+        guard let limit, key.length(ofPayload: whole.count) > limit else { return whole }
+        var claims = claims
+        claims.picture = nil
+        let short = try payload(of: claims)
+        guard key.length(ofPayload: short.count) > limit else { return short }
+        claims.signInAttributes = nil
+        let shortest = try payload(of: claims)
+        guard key.length(ofPayload: shortest.count) <= limit else { throw .tooLong }
+        return shortest
     }
 
     /// The claims in Firebase's order.
@@ -72,6 +95,9 @@ package enum IDTokenMinter {
 package protocol TokenSigner: Sendable {
     /// A JWS in compact form (RFC 7515 §3.1) of a payload.
     func token(of payload: [UInt8]) throws(IDTokenMintingError) -> String
+
+    /// The length of the token in bytes.
+    func length(ofPayload count: Int) -> Int
 }
 
 /// Why no ID token was created; the first three mean that unchecked values were stored.
@@ -80,4 +106,6 @@ package enum IDTokenMintingError: Error, Equatable {
     case invalidSessionClaims
     case invalidSignInAttributes
     case signingFailed
+    /// Without all that can be left out, too.
+    case tooLong
 }

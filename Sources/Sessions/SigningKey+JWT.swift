@@ -9,7 +9,11 @@ extension SigningKey: TokenSigner {
         try token(of: payload, header: encodedHeader)
     }
 
-    /// The same for a session cookie: its header has no `typ`.
+    package func length(ofPayload count: Int) -> Int {
+        encodedHeader.count + 1 + Base64URL.length(of: count) + 1 + Base64URL.length(of: signatureLength)
+    }
+
+    /// A session cookie: its header has no `typ`.
     package func cookie(of payload: [UInt8]) throws(IDTokenMintingError) -> String {
         try token(of: payload, type: nil)
     }

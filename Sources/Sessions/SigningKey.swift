@@ -139,6 +139,14 @@ package struct SigningKey: Sendable, CustomStringConvertible, CustomDebugStringC
         }
     }
 
+    /// In bytes.
+    var signatureLength: Int {
+        switch material {
+        case .rsa(let key, _): key.modulus.count
+        case .p256: 64
+        }
+    }
+
     /// Whether it has its private half.
     package var signs: Bool {
         switch material {

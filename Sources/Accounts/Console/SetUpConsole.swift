@@ -77,7 +77,7 @@ package struct SetUpConsole: Sendable {
             throw ConsoleError.passwordTooLong
         }
         let step = TOTP(secret: [UInt8](pending.app)).step(
-            of: appCode.filter { $0 != " " },
+            of: TypedCode.plain(appCode),
             at: parts.seconds,
             adjacent: 1,
             after: 0

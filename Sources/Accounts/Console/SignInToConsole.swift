@@ -5,6 +5,7 @@ package import Projects
 package import Secrets
 package import Storage
 import Traces
+import Text
 
 extension AccountsService { package var signInToConsole: SignInToConsole { SignInToConsole(parts: parts) } }
 
@@ -53,7 +54,7 @@ package struct SignInToConsole: Sendable {
         let nothing = [UInt8](repeating: 0, count: 64)
         let matches = try await verify(request.password, secrets?.password, secrets?.signerKey ?? nothing)
         let step = TOTP(secret: secrets?.app ?? nothing).step(
-            of: request.code.filter { $0 != " " },
+            of: TypedCode.plain(request.code),
             at: parts.seconds,
             adjacent: 1,
             after: candidate?.lastStep ?? 0

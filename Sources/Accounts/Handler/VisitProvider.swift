@@ -151,7 +151,7 @@ package struct VisitProvider: Sendable {
     }
 
     private func allows(_ url: String, _ caller: Caller) -> Bool {
-        (try? parts.continueURL(url, caller)) ?? nil != nil
+        caller.project.settings.authorizesExtension(of: url) || (try? parts.continueURL(url, caller)) ?? nil != nil
     }
 
     /// A text that needs no escaping in links: at most 256 letters, digits, `-`, `_` and `.`.

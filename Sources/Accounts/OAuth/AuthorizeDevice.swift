@@ -3,6 +3,7 @@ package import OAuth
 import Projects
 package import Secrets
 import Storage
+import Text
 
 extension AccountsService { package var authorizeDevice: AuthorizeDevice { AuthorizeDevice(parts: parts) } }
 
@@ -65,7 +66,7 @@ package struct AuthorizeDevice: Sendable {
 
     /// As users type it: in any case, with any separators; nil if it cannot be one.
     static func canonical(_ text: String?) -> String? {
-        let letters = (text ?? "").uppercased().filter { !$0.isWhitespace && $0 != "-" }
+        let letters = TypedCode.plain(text ?? "").uppercased()
         return letters.count == 8 && letters.allSatisfy(alphabet.contains) ? letters : nil
     }
 

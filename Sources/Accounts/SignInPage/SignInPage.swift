@@ -156,11 +156,17 @@ package struct SignInPage: Sendable {
     }
 
     /// Sends the password reset email; does not reveal whether the email has an account.
-    package func sendPasswordReset(to email: String?, _ visit: PageVisit, _ caller: Caller) async throws {
+    ///
+    /// - Parameter continueURL: the app's page to continue to afterwards.
+    package func sendPasswordReset(
+        to email: String?,
+        continueURL: String? = nil,
+        _ caller: Caller
+    ) async throws {
         guard caller.project.settings.passwordSignIn else { throw AccountsError.passwordSignInDisabled }
         var request = SendOOBCode.Request(type: .passwordReset)
         request.email = email
-        request.continueURL = visit.continueURL
+        request.continueURL = continueURL
         do {
             _ = try await SendOOBCode(parts: parts)(request, as: .app, caller)
         } catch AccountsError.emailNotFound {}
@@ -187,7 +193,7 @@ package struct SignInPage: Sendable {
         guard let sent = visit.sentCode else { throw AccountsError.invalidSessionInfo }
         var request = SignInWithEmailLink.Request()
         request.email = sent.email
-        request.code = "\(sent.session).\((code ?? "").filter { !$0.isWhitespace })"
+        request.code = "\(sent.session).\(code ?? "")"
         let result = try await SignInWithEmailLink(parts: parts)(request, caller)
         return try await finish(result.end, visit, isNewUser: result.isNewUser, caller)
     }

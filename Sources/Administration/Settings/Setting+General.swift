@@ -12,7 +12,7 @@ extension Setting {
     static let rateLimitsEnabled = "identity.rateLimits.enabled"
 
     static let general: [Setting] = [
-        domains("authorizedDomains"),
+        authorizedDomains,
         flag("signIn.email.enabled", \.passwordSignIn),
         flag("signIn.email.passwordRequired", \.needsPassword),
         number("signIn.hashConfig.rounds", \.passwordCost.rounds, in: PasswordCost.allowedRounds),
@@ -54,6 +54,13 @@ extension Setting {
             \.publicURLText,
             TextRule("be an https URL, or an http URL of this machine, without a path") {
                 PublicURL(origin: $0) != nil
+            }
+        ),
+        text(
+            "identity.changePasswordURL",
+            \.changePasswordURL,
+            TextRule("be an https URL, or an http URL of this machine") { text in
+                ContinueURI(text).map { $0.scheme == "https" || $0.isLoopback } ?? false
             }
         ),
         choice("identity.signingAlgorithm", \.signWithES256, off: "RS256", on: "ES256"),
@@ -105,21 +112,15 @@ extension Setting {
             flag("blockingFunctions.forwardInboundCredentials.refreshToken", \.blockingFunctions.forwardsRefreshToken),
         ]
 
-    private static func domains(_ path: String) -> Setting {
-        texts(
-            path,
-            \.lowercaseDomains,
-            atMost: 1000,
-            TextRule("list host names, without scheme and port") { text in
-                (1...253).contains(text.utf8.count)
-                    && text.utf8.allSatisfy { byte in
-                        switch byte {
-                        case 0x30...0x39, 0x41...0x5a, 0x61...0x7a: true
-                        default: "-.[:]".utf8.contains(byte)
-                        }
-                    }
-            }
-        )
+    private static var authorizedDomains: Setting {
+        let path = "authorizedDomains"
+        let field = Field(path, get: { $0.authorizedDomains }) { settings, texts in
+            let fault =
+                texts.count > 1_000 ? "list at most 1,000 domains" : texts.lazy.compactMap(AuthorizedDomain.fault).first
+            if let fault { throw AdministrationError.invalid("\(path) must \(fault).") }
+            settings.authorizedDomains = texts.map { $0.lowercased() }
+        }
+        return Setting(path: path, value: .texts(field))
     }
 
     /// Lengths and character classes; absent values become the default.
@@ -150,11 +151,6 @@ extension ProjectSettings {
     fileprivate var needsPassword: Bool {
         get { !allowsEmailLink }
         set { allowsEmailLink = !newValue }
-    }
-
-    fileprivate var lowercaseDomains: [String] {
-        get { authorizedDomains }
-        set { authorizedDomains = newValue.map { $0.lowercased() } }
     }
 }
 

@@ -92,7 +92,7 @@ struct AuthorizationPage {
 
     private var otherFields: String {
         """
-        <label>Email<input id="email-input" type="email" name="email" required autocomplete="off" \
+        <label>Email<input id="email-input" type="text" inputmode="email" name="email" required autocomplete="off" \
         placeholder="you@example.com"></label>\
         <label>Display name (optional)<input id="display-name-input" name="name" autocomplete="off"></label>\
         <label>Screen name (optional)<input id="screen-name-input" name="screen_name" autocomplete="off"></label>\

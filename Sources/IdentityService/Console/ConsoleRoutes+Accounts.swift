@@ -4,6 +4,7 @@ import HTTPTypes
 import Linking
 import Projects
 import Storage
+import Text
 
 /// The search for accounts, and the page of an account.
 extension ConsoleRoutes {
@@ -278,13 +279,5 @@ extension ConsoleRoutes {
             place: place,
             part: .accounts
         )
-    }
-}
-
-extension String {
-    /// Without leading and trailing spaces, which pasted text often has.
-    fileprivate var trimmingSpaces: String {
-        let rest = drop(while: \.isWhitespace)
-        return String(rest[..<(rest.lastIndex { !$0.isWhitespace }.map { rest.index(after: $0) } ?? rest.startIndex)])
     }
 }

@@ -38,7 +38,7 @@ extension ConsoleRoutes {
         let isSecure = try isSecure(call)
         let next = ConsolePath.next(try form.value("next"))
         let request = SignInToConsole.Request(
-            email: try form.value("email"),
+            email: try form.value("email").trimmingSpaces,
             password: Secret(try form.value("password")),
             code: try form.value("code"),
             handle: Cookie.consoleHandle(isSecure: isSecure, in: call.headers),
@@ -62,7 +62,7 @@ extension ConsoleRoutes {
             <form class="narrow" method="post" action="/console/sign-in">
             <input type="hidden" name="next" value="\(next)">
             <label for="email">Email address</label>
-            <input id="email" name="email" type="email" value="\(email)" autocomplete="username" required>
+            <input id="email" name="email" type="text" inputmode="email" autocapitalize="off" spellcheck="false" value="\(email)" autocomplete="username" required>
             \(html: Self.proofFields)
             <button>Sign in</button>
             </form>
@@ -77,7 +77,7 @@ extension ConsoleRoutes {
         <label for="password">Password</label>
         <input id="password" name="password" type="password" autocomplete="current-password" required>
         <label for="code">Code from your authenticator app</label>
-        <input id="code" name="code" inputmode="numeric" autocomplete="one-time-code" maxlength="16" required>
+        <input id="code" name="code" inputmode="numeric" autocomplete="one-time-code" maxlength="32" required>
         """
 
     /// The same page with the error; errors of the service have their own page.
@@ -165,7 +165,7 @@ extension ConsoleRoutes {
             <input type="hidden" name="setup" value="\(code.reveal())">
             <input type="hidden" name="enrollment" value="\(enrollment.sealed)">
             <label for="email">Email address</label>
-            <input id="email" type="email" value="\(enrollment.email)" autocomplete="username" readonly>
+            <input id="email" type="text" value="\(enrollment.email)" autocomplete="username" readonly>
             <label for="password">New password</label>
             <input id="password" name="password" type="password" autocomplete="new-password" minlength="12"
             aria-describedby="password-hint" required>
@@ -175,7 +175,7 @@ extension ConsoleRoutes {
             \(html: QRCode(enrollment.uri)?.svg("QR code with the key below"))
             <p><code class="key">\(Self.grouped(enrollment.secret))</code></p>
             <label for="code">Code from the app</label>
-            <input id="code" name="code" inputmode="numeric" autocomplete="one-time-code" maxlength="16" required>
+            <input id="code" name="code" inputmode="numeric" autocomplete="one-time-code" maxlength="32" required>
             <button>Set up and sign in</button>
             </form>
             """

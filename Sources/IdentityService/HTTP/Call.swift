@@ -21,6 +21,8 @@ package final class Call: Sendable {
     /// At most ``Route/bodyLimit`` bytes.
     package let body: ByteBuffer
     package let device: Device
+    /// See ``Accounts/Caller/longestIDToken``.
+    let longestIDToken: Int?
     package let logger: Logger
     /// The result of ``json()``.
     private let content = Mutex<WireObject?>(nil)
@@ -57,6 +59,7 @@ package final class Call: Sendable {
         headers: HTTPFields = [:],
         body: ByteBuffer = ByteBuffer(),
         device: Device = Device(),
+        longestIDToken: Int? = nil,
         logger: Logger
     ) {
         self.method = method
@@ -67,6 +70,7 @@ package final class Call: Sendable {
         self.headers = headers
         self.body = body
         self.device = device
+        self.longestIDToken = longestIDToken
         self.logger = logger
     }
 

@@ -47,5 +47,6 @@ extension Caller {
             apiKey: apiKey,
             language: language
         )
+        longestIDToken = call.longestIDToken
     }
 }

@@ -14,6 +14,8 @@ package struct Request: Sendable {
     package var body: ByteBuffer
     /// The sender; nil for a socket without addresses.
     package var peer: IPAddress?
+    /// See ``Accounts/Caller/longestIDToken``.
+    var longestIDToken: Int?
     /// Set if the request must be refused: its body was not kept, or the server has no room.
     package var refusal: WireError?
 

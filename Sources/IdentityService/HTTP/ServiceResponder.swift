@@ -144,6 +144,7 @@ package struct ServiceResponder: Sendable {
             headers: request.headers,
             body: request.body,
             device: device(request),
+            longestIDToken: request.longestIDToken,
             logger: logger
         )
         switch route.access {

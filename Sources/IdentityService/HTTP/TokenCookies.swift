@@ -1,6 +1,7 @@
 import HTTPTypes
 import Projects
 import Secrets
+import Sessions
 
 /// The cookies of an app's host that hold its user's tokens, for one project and one `FirebaseApp` of its page.
 ///
@@ -66,6 +67,9 @@ struct TokenCookies: Sendable {
     }
 
     // MARK: Writing
+
+    /// In bytes: browsers drop a cookie whose name and value have more than 4,096 together (RFC 6265bis §5.6).
+    var longestIDToken: Int { SessionCookie.longest - idTokenName.utf8.count }
 
     /// Values of `Set-Cookie`; scripts can read the ID token, which they send to other services.
     func holding(idToken: String, refreshToken: String) -> [String] {

@@ -90,7 +90,7 @@ struct ActionPage {
         """
         \(html: isLeaked ? context.leakedPasswordAlert : context.passwordAlert(lacks))
         <label for="email">\(html: context.html(.address))</label>
-        <input id="email" type="email" value="\(email)" autocomplete="username" readonly>
+        <input id="email" type="text" value="\(email)" autocomplete="username" readonly>
         \(html: context.newPassword("newPassword", .newPassword, lacks))
         """
     }

@@ -59,6 +59,7 @@ struct CookieRoutes: Sendable {
             isSecure: origin.scheme == "https"
         )
         var request = Self.request(to: target, for: call)
+        request.longestIDToken = cookies.longestIDToken
         guard try target.isRefresh && call.formOrJSON().string("refreshToken") == TokenCookies.placeholder else {
             return try Self.keeping(await responder.respond(to: request), in: cookies)
         }

@@ -51,7 +51,10 @@ struct IframeRoutes {
         json.object { json in
             json.member("apiKey", key)
             json.member("appName", appName)
-            json.member("domains", strings: settings.authorizedDomains)
+            let domains = settings.authorizedDomains.map { AuthorizedDomain($0) }
+            json.member("origins", strings: domains.filter(\.isExtension).map(\.text))
+            json.member("hosts", strings: domains.filter { !$0.isExtension }.map(\.text))
+            json.member("parents", strings: domains.filter(\.includesSubdomains).map(\.text))
             json.member("anyLoopback", development)
             if settings.googleLoader { json.member("loader", Self.googleLoader) }
             if let own = try? deployment.pages(for: call), redirectResult(of: call, own) != nil {
@@ -91,14 +94,10 @@ struct IframeRoutes {
         )
     }
 
-    /// The project's domains with any port; IPv6 addresses cannot be written there (CSP3 §2.3.1).
+    /// The project's domains, with any port.
     private func ancestors(_ domains: [String]) -> [String] {
-        let loopback = ["localhost", "127.0.0.1"]
-        let listed = domains.filter { !$0.isEmpty && $0.consists(of: .lowercase + .digits + "-.") }
-        let named = listed + (development ? loopback.filter { !listed.contains($0) } : [])
-        return named.flatMap { domain in
-            ["https://\(domain):*"] + (loopback.contains(domain) ? ["http://\(domain):*"] : [])
-        }
+        let loopback = development ? ["localhost", "127.0.0.1"].filter { !domains.contains($0) } : []
+        return (domains + loopback).flatMap { AuthorizedDomain($0).policySources }
     }
 
     /// The script that a page can load instead of Google's loader.

@@ -28,6 +28,13 @@ struct RouteParts: Sendable {
             ClientAccountRoutes(accounts: accounts, admin: admin).routes,
             OOBCodeRoutes(accounts: accounts).routes,
             ActionPageRoutes(accounts: accounts, projectOfPage: projectOfPage).routes,
+            ForgotPasswordRoutes(
+                accounts: accounts,
+                projectOfPage: projectOfPage,
+                snapshot: { configuration.snapshot },
+                deployment: deployment,
+                development: development
+            ).routes,
             SecondFactorRoutes(accounts: accounts).routes,
             PasskeyRoutes(accounts: accounts).routes,
             PhoneRoutes(accounts: accounts).routes,

@@ -83,7 +83,7 @@ struct SignInPageRoutes {
         init(_ form: FormFields) throws {
             provider = try form.value("provider")
             action = try form.value("do") ?? ""
-            email = try form.value("email")
+            email = try form.value("email").map { $0.trimmingSpaces }
             password = try form.value("password").map { Secret($0) }
             send = try form.value("send")
             factor = try form.value("factor")
@@ -96,8 +96,7 @@ struct SignInPageRoutes {
             }
             hasPasskeys = try form.value("hasPasskeys") == "yes"
             remove = try form.value("remove")
-            captcha = try CaptchaVerifier.Service.allCases.compactMap { try form.value(CaptchaWidget($0).field) }.first
-                .map { Secret($0) }
+            captcha = try CaptchaWidget.response(in: form)
         }
     }
 
@@ -177,7 +176,7 @@ struct SignInPageRoutes {
                 return try answer(outcome, own, context, caller)
             case "sendMail":
                 step = .forgotPassword
-                try await pages.sendPasswordReset(to: fields.email, visit, caller)
+                try await pages.sendPasswordReset(to: fields.email, continueURL: visit.continueURL, caller)
                 step = .mailSent
             case "sendEmailCode":
                 step = .emailCode

@@ -56,6 +56,8 @@ extension WireError {
         .invalidRefreshToken: "INVALID_REFRESH_TOKEN",
         .projectNumberMismatch: "PROJECT_NUMBER_MISMATCH",
         .invalidDuration: "INVALID_DURATION",
+        .cookieTooLarge:
+            "COOKIE_TOO_LARGE : The user's claims make a cookie of more than 4,096 bytes, which browsers do not keep.",
         .contended: .unavailable(cause: "accounts.contended"),
         .overloaded: .unavailable(cause: "accounts.overloaded"),
     ]

@@ -235,6 +235,9 @@ REFUSALS = {
     "carryOutAction": [(400, "INVALID_OOB_CODE", {"form": BAD_LINK})],
     "signInPage": [(400, "UNAUTHORIZED_DOMAIN", {"query": {
         "apiKey": "any", "continueUrl": "https://evil.example/", "codeChallenge": CHALLENGE}}), unreadable()],
+    "forgotPasswordPage": [(400, "INVALID_TENANT_ID", {"query": {"apiKey": "any", "tenantId": "none"}}), unreadable()],
+    "sendForgottenPasswordMail": [(400, "Enter a valid email address", {"form": {"apiKey": "any", "email": "nobody"}})],
+    "changePassword": [unreadable()],
     "takeSignInStep": [(400, "INVALID_SESSION_INFO", {"form": {"page": "none"}}),
                        (400, "The email address or password is incorrect", wrong_page_password)],
     "performWithCookies": [

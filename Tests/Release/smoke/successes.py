@@ -548,6 +548,9 @@ SUCCESSES = {
         {"query": {"apiKey": "any", "continueUrl": "http://localhost/", "lang": lang,
                    "codeChallenge": base64url(hashlib.sha256(b"a verifier").digest())}} for lang in ("en", "de", "ja")
     ],
+    "forgotPasswordPage": [{"query": {"apiKey": "any", "lang": lang}} for lang in ("en", "de", "ja")],
+    "sendForgottenPasswordMail": [{"form": {"apiKey": "any", "email": "nobody@example.com"}}],
+    "changePassword": [{"headers": {"Host": "pages.example.com"}}],
     "takeSignInStep": [page_sign_in, page_step(provider="oidc.demo"), page_step(do="forgotPassword")],
     "performWithCookies": [cookie_sign_in, cookie_refresh],
     "endCookies": [cookie_sign_out],

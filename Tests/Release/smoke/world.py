@@ -226,6 +226,7 @@ class World:
         self.need("createApp", path={"project": PROJECT}, json={"platform": "IOS", "bundleId": "com.example.Tea"})
         self.need("createApp", path={"project": PROJECT}, json={"platform": "ANDROID", "packageName": "com.example.tea"})
         self.config(OWN_ISSUER, {"identity": {"tokenIssuer": "own"}})
+        self.config("pages-project", {"identity": {"publicURL": "https://pages.example.com"}})
         self.config(CHANGED, {"multiTenant": {"allowTenants": True}})
         body, mask = {"definition": {"keepTokens": True}}, {"updateMask": "definition.keepTokens"}
         self.need("updateOauthIdpConfig", path={"project": PROJECT, "config": "oidc.demo"}, json=body, query=mask)

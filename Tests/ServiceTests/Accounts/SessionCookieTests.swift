@@ -2,6 +2,7 @@ import Foundation
 import JWTKit
 import Projects
 import Secrets
+import Storage
 import TestKit
 import Testing
 
@@ -85,6 +86,44 @@ struct SessionCookieTests {
                 "exp": .number(now + Double(duration ?? 1_209_600)),
             ])
             #expect(Reply.claims(of: cookie) == expected)
+        }
+    }
+
+    @Test("a cookie that browsers would drop loses the picture; what is still too long is refused by name")
+    func length() async throws {
+        try await TestService.run { service in
+            let user = try await service.signUp("ada@example.com")
+            _ = try await service.call(
+                "accounts:update",
+                [
+                    "idToken": JSON(user.idToken), "displayName": .string(String(repeating: "あ", count: 256)),
+                    "photoUrl": .string("https://example.com/" + String(repeating: "p", count: 3_000)),
+                ]
+            )
+            let long = try await service.refresh(user.refreshToken)
+            #expect(long.claims["picture"] != nil)
+            let reply = try await service.admin(":createSessionCookie", ["idToken": JSON(long.idToken)])
+            let cookie = try #require(reply["sessionCookie"]?.string, "\(reply)")
+            #expect(cookie.utf8.count + 64 <= 4_096)
+            let claims = Reply.claims(of: cookie)
+            #expect(claims["picture"] == nil && claims["name"] == long.claims["name"])
+
+            let account = try await TestServiceAccount.register(in: service.project.id, service.stores.configuration)
+            _ = try await service.admin(
+                "accounts:update",
+                [
+                    "localId": JSON(user.localID),
+                    "customAttributes": .string(#"{"a":"\#(String(repeating: "a", count: 980))"}"#),
+                ]
+            )
+            var payload = account.payload(uid: user.localID ?? "", at: service.clock.seconds)
+            payload["claims"] = ["b": .string(String(repeating: "b", count: 980))]
+            let signedIn = try await service.call(
+                "accounts:signInWithCustomToken",
+                ["token": .string(try account.sign(payload)), "returnSecureToken": true]
+            )
+            let refused = try await service.admin(":createSessionCookie", ["idToken": JSON(signedIn.idToken)])
+            #expect(refused.status == 400 && refused.code == "COOKIE_TOO_LARGE", "\(refused)")
         }
     }
 

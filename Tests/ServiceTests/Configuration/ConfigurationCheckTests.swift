@@ -124,6 +124,9 @@ struct ConfigurationCheckTests {
         Case("careful settings", []) { _ in },
         Case("Firebase's settings", ["continue-urls-by-host", "loopback-domain"]) { $0 = ProjectSettings() },
         Case("loopback addresses", ["loopback-domain"]) { $0.authorizedDomains = ["127.0.0.1", "app.example"] },
+        Case("domains that others share", ["public-suffix-domain"]) {
+            $0.authorizedDomains = ["app.example", "vercel.app", "com"]
+        },
         Case("any page of the app's domains", ["continue-urls-by-host"]) { $0.continueURLs = [] },
         Case("no way in", ["no-sign-in-method"]) { $0.passwordSignIn = false },
         Case("guests alone", []) {

@@ -56,6 +56,71 @@ struct CookieRoutesTests {
         }
     }
 
+    @Test("a cookie of more than 4,096 bytes loses the picture; the page's token and the server's are the same")
+    func longCookie() async throws {
+        try await CookieApp.run { app in
+            let user = try await app.service.signUp("ada@example.com")
+            let picture = "https://example.com/" + String(repeating: "p", count: 3_000)
+            let changed = try await app.service.call(
+                "accounts:update",
+                ["idToken": JSON(user.idToken), "photoUrl": .string(picture), "displayName": "Ada"]
+            )
+            #expect(changed.status == 200, "\(changed)")
+            for reply in [try await app.signIn(), try await app.refresh()] {
+                #expect(reply.status == 200, "\(reply)")
+                let pair = try #require(reply.setCookies.first?.prefix { $0 != ";" })
+                #expect(pair.utf8.count <= 4_096 && pair.hasSuffix("=" + (reply.idToken ?? "")))
+                #expect(reply.claims["picture"] == nil && reply.claims["name"] == "Ada")
+                #expect(try await app.service.lookUp(reply.idToken)["users"]?[0]?["photoUrl"] == .string(picture))
+            }
+            // One that fits keeps it, and so does a token that is in no cookie.
+            let direct = try await app.service.signInWithPassword("ada@example.com")
+            #expect(direct.claims["picture"] == .string(picture))
+            _ = try await app.service.call(
+                "accounts:update",
+                ["idToken": JSON(user.idToken), "photoUrl": "https://example.com/p"]
+            )
+            #expect(try await app.refresh().claims["picture"] == "https://example.com/p")
+        }
+    }
+
+    @Test("a token that fits no cookie is refused by name, before a session is opened")
+    func tooLong() async throws {
+        try await CookieApp.run { app in
+            let service = app.service
+            let name = String(repeating: "あ", count: 256)
+            let claims = #"{"a":"\#(String(repeating: "a", count: 980))"}"#
+            let account = try await TestServiceAccount.register(in: service.project.id, service.stores.configuration)
+            for uid in ["ada", "eda"] {
+                if uid == "ada" {
+                    let made = try await service.admin(
+                        "accounts",
+                        ["localId": "ada", "displayName": .string(name)]
+                    )
+                    #expect(made.status == 200, "\(made)")
+                    _ = try await service.admin(
+                        "accounts:update",
+                        ["localId": "ada", "customAttributes": .string(claims)]
+                    )
+                }
+                var payload = account.payload(uid: uid, at: service.clock.seconds)
+                payload["claims"] = ["b": .string(String(repeating: "b", count: 980))]
+                let body: JSON = ["token": .string(try account.sign(payload)), "returnSecureToken": true]
+                let reply = try await app.send(to: app.target("v1/accounts:signInWithCustomToken"), body.text)
+                if uid == "ada" {
+                    #expect(reply.status == 400 && reply.code == "COOKIE_TOO_LARGE", "\(reply)")
+                    #expect(reply.setCookies.isEmpty)
+                    let sessions = try await service.admin("accounts:listSessions", ["localId": "ada"])
+                    #expect(sessions["sessions"] == nil || sessions["sessions"] == [], "\(sessions)")
+                    // Elsewhere such tokens are good.
+                    #expect(try await service.call("accounts:signInWithCustomToken", body).status == 200)
+                } else {
+                    #expect(reply.status == 200, "\(reply)")
+                }
+            }
+        }
+    }
+
     @Test("a sign-out ends both cookies and the session")
     func signsOut() async throws {
         try await CookieApp.run { app in

@@ -74,6 +74,16 @@ struct CookieThreatTests {
         }
     }
 
+    @Test("pages of a subdomain get tokens, as its popups do")
+    func subdomain() async throws {
+        try await run { app in
+            let body = #"{"email":"ada@example.com","password":"correct horse","returnSecureToken":true}"#
+            let target = app.target("v1/accounts:signInWithPassword")
+            let reply = try await app.send(to: target, body, origin: "https://b1.app.example.com")
+            #expect(reply.status == 200 && reply.setCookies.count == 2, "\(reply)")
+        }
+    }
+
     @Test(
         "T-D15: only pages of the project's authorized domains get tokens, and on https alone",
         arguments: ["https://evil.example", "https://app.example.com.evil.example", "http://app.example.com"]

@@ -113,7 +113,10 @@ struct HandlerInputTests {
     @Test("T-B13: the frame is shown by the project's domains alone, with a loader where the project wants one")
     func frame() async throws {
         var options = TestService.Options()
-        options.settings.authorizedDomains = ["app.example.com", "localhost", "[::1]"]
+        options.settings.authorizedDomains = [
+            "app.example.com", "localhost", "[::1]", "vercel.app",
+            "chrome-extension://abcdefghijklmnopabcdefghijklmnop",
+        ]
         try await TestService.run(options) { service in
             let query = "?apiKey=\(service.apiKey)&appName=%5BDEFAULT%5D"
             for path in ["/__/auth/iframe", "/emulator/auth/iframe"] {
@@ -121,9 +124,13 @@ struct HandlerInputTests {
                 let policy = try #require(page.reply.response.header("content-security-policy"))
                 #expect(
                     policy.hasSuffix(
-                        "; frame-ancestors https://app.example.com:* https://localhost:* http://localhost:*"
+                        "; frame-ancestors https://app.example.com:* https://*.app.example.com:* https://localhost:* "
+                            + "http://localhost:* https://vercel.app:* chrome-extension://abcdefghijklmnopabcdefghijklmnop"
                     )
                 )
+                #expect(page.data["hosts"] == ["app.example.com", "localhost", "[::1]", "vercel.app"])
+                #expect(page.data["parents"] == ["app.example.com"])
+                #expect(page.data["origins"] == ["chrome-extension://abcdefghijklmnopabcdefghijklmnop"])
                 #expect(policy.contains("' https://apis.google.com/js/ https://apis.google.com/_/scs/; "))
                 #expect(page.reply.response.header("x-frame-options") == nil)
                 #expect(page.data["loader"] == "https://apis.google.com/js/api.js" && page.data["anyLoopback"] == false)

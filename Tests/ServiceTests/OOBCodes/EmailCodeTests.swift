@@ -114,6 +114,20 @@ struct EmailCodeTests {
         }
     }
 
+    @Test("T-E21: what cannot be the digits is no try, and the digits are read as users type them")
+    func typed() async throws {
+        try await run { service in
+            let sent = try await service.emailCode(to: ada)
+            for typed in ["12345", "1234567", "abcdef", ""] {
+                for _ in 0..<3 {
+                    try await service.signIn(sent, "\(sent.session).\(typed)").expectRefused("INVALID_OOB_CODE")
+                }
+            }
+            let typed = "\(sent.digits.prefix(3))\u{3000}\(String(sent.digits.suffix(3)).inFullWidth) "
+            #expect(try await service.signIn(sent, "\(sent.session).\(typed)").status == 200)
+        }
+    }
+
     @Test("T-E21: of many tries at once five are compared, and no more")
     func triesAtOnce() async throws {
         var options = TestService.Options()

@@ -36,6 +36,13 @@ struct SentCode: Sendable {
     }
 }
 
+extension String {
+    /// As input methods of Japanese keyboards write digits.
+    var inFullWidth: String {
+        String(String.UnicodeScalarView(unicodeScalars.compactMap { Unicode.Scalar($0.value + 0xfee0) }))
+    }
+}
+
 extension TestService {
     func sendSMS(to number: String, _ more: [String: JSON] = [:]) async throws -> Reply {
         let body = JSON.object(["phoneNumber": .string(number)].merging(more) { $1 })

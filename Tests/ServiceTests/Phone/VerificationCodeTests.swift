@@ -30,6 +30,20 @@ struct VerificationCodeTests {
         }
     }
 
+    @Test("T-E2: what cannot be a code is no try, and a code is read as users type it")
+    func typed() async throws {
+        try await PhoneScene.run { service in
+            let sent = try await service.code(to: number)
+            for typed in ["12345", "1234567", "abcdef", " "] {
+                for _ in 0..<3 {
+                    try await service.signInByPhone(sent.body(["code": .string(typed)])).expectRefused("INVALID_CODE")
+                }
+            }
+            let typed = "\(sent.code.prefix(3).description.inFullWidth) - \(sent.code.suffix(3))"
+            #expect(try await service.signInByPhone(sent.body(["code": .string(typed)])).status == 200)
+        }
+    }
+
     @Test("T-E2: of many tries at once five are compared, and no more")
     func triesAtOnce() async throws {
         try await TestService.runPair(PhoneScene.options()) { first, second in

@@ -196,10 +196,12 @@ struct CaptchaTests {
             (#"{"success":true}"#, true), (#"{"success":true,"hostname":"LOCALHOST"}"#, true),
             (#"{"success":true,"hostname":"evil.example"}"#, false), (#"{"success":true,"hostname":""}"#, true),
             (#"{"success":true,"hostname":"localhost.evil.example"}"#, false),
+            (#"{"success":true,"hostname":"b1.Preview.example.com"}"#, true),
+            (#"{"success":true,"hostname":"notpreview.example.com"}"#, false),
         ]
     )
     func hostnames(_ verdict: String, _ passes: Bool) async throws {
-        try await CaptchaScene.run { scene in
+        try await CaptchaScene.run({ $0.authorizedDomains.append("preview.example.com") }) { scene in
             scene.verifier.answer { _ in (200, verdict) }
             let reply = try await scene.call(CaptchaScene.cases[1], "x")
             #expect(reply.status == (passes ? 200 : 400), "\(reply)")

@@ -22,6 +22,20 @@ struct SecondFactorLimitTests {
         }
     }
 
+    @Test("T-E2: what cannot be a code is no try, and a code is read as users type it")
+    func typed() async throws {
+        try await LimitScene.run({ $0.offerApps() }) { service in
+            let user = try await service.verifiedUser()
+            let (app, _) = try await AuthenticatorApp.enroll(user.idToken, service)
+            let pending = try await service.signInWithPassword("ada@example.com")["mfaPendingCredential"]?.string
+            service.clock.advance(by: 30)
+            for _ in 0..<11 { try await app.signIn(pending, code: "12345").expectRefused("INVALID_CODE") }
+            let code = app.code()
+            let typed = "\(code.prefix(3)) \(String(code.suffix(3)).inFullWidth)"
+            #expect(try await app.signIn(pending, code: typed).status == 200)
+        }
+    }
+
     @Test("T-E2: codes of SMS count as those of apps do")
     func triesOfSMS() async throws {
         try await LimitScene.run({

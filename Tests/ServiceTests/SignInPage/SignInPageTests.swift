@@ -269,7 +269,8 @@ struct SignInPageTests {
             let wrong = try await person.press("do", "proveCode", ["code": "000000"], on: page)
             #expect(wrong.alert == "This code is incorrect or has already been used.", "\(wrong.text)")
             scene.service.clock.advance(by: 30)
-            let end = try await person.press("do", "proveCode", ["code": app.code()], on: wrong)
+            let typed = "\(app.code().prefix(3)) \(app.code().suffix(3))"
+            let end = try await person.press("do", "proveCode", ["code": typed], on: wrong)
             let reply = try await person.redeem(end)
             #expect(reply.claims["firebase"]?["sign_in_second_factor"] == "totp", "\(reply)")
             scene.service.clock.advance(by: 1_801)
@@ -303,6 +304,19 @@ struct SignInPageTests {
             // The same visit with the same code.
             let again = try await person.press("do", "proveCode", ["code": code], on: wrong)
             #expect(again.heading == "Sign in" && again.alert == "That took too long. Please sign in again.")
+        }
+    }
+
+    @Test("takes every address that the API takes, with the spaces of a paste around it")
+    func internationalAddress() async throws {
+        try await ProviderScene.runSignInPage { _ in
+        } _: { scene, person in
+            _ = try await scene.service.signUp("müller@example.com")
+            let page = try await person.open()
+            #expect(!page.text.contains(#"type="email""#) && page.text.contains(#"inputmode="email""#))
+            let end = try await person.signIn(" müller@example.com ", "correct horse", on: page)
+            let reply = try await person.redeem(end)
+            #expect(reply.claims["email"] == "müller@example.com", "\(reply)")
         }
     }
 

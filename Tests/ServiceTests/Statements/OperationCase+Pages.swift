@@ -16,6 +16,20 @@ extension OperationCase {
             let person = SignInPagePerson(service: world.service)
             return { try await person.service.send("GET", person.path()) }
         },
+        page("forgotPasswordPage", "/__/auth/forgot-password?apiKey="),
+        OperationCase("sendForgottenPasswordMail") { world in
+            _ = try await world.service.signUp(ada)
+            return { try await world.service.forgot(ada) }
+        },
+        OperationCase("changePassword", { $0.publicURL = PublicURL("https://own.example.com") }) { world in
+            {
+                try await world.service.send(
+                    "GET",
+                    "/.well-known/change-password",
+                    headers: [("Host", "own.example.com")]
+                )
+            }
+        },
         OperationCase("takeSignInStep, to a provider", { $0.signInPage = true }) { world in
             let page = try await OpenedSignInPage(SignInPagePerson(service: world.service))
             _ = try await page.post([("provider", LinkingWorld.acmeID.rawValue)])

@@ -58,6 +58,33 @@ import Testing
         )
     }
 
+    @Test(arguments: SigningAlgorithm.allCases)
+    func aLimitCostsThePictureThenTheAttributes(_ algorithm: SigningAlgorithm) throws {
+        var claims = try TokenParts.claims()
+        claims.picture = "https://example.com/a.png"
+        claims.signInAttributes = #"{"groups":["a"]}"#
+        let key = try TestKeys.key(algorithm)
+        func length(_ change: (inout IDTokenClaims) -> Void) throws -> Int {
+            var claims = claims
+            change(&claims)
+            let token = try IDTokenMinter.mint(claims, with: key)
+            let payload = try #require(Base64URL.decode(token.split(separator: ".")[1]))
+            #expect(key.length(ofPayload: payload.count) == token.utf8.count)
+            return token.utf8.count
+        }
+        let whole = try length { _ in }
+        let withoutPicture = try length { $0.picture = nil }
+        let shortest = try length { ($0.picture, $0.signInAttributes) = (nil, nil) }
+        for (limit, left) in [
+            (whole, whole), (whole - 1, withoutPicture), (withoutPicture, withoutPicture),
+            (withoutPicture - 1, shortest),
+            (shortest, shortest),
+        ] {
+            #expect(try IDTokenMinter.mint(claims, within: limit, with: key).utf8.count == left)
+        }
+        #expect(throws: IDTokenMintingError.tooLong) { try IDTokenMinter.mint(claims, within: shortest - 1, with: key) }
+    }
+
     @Test func emptyTextIsAbsent() throws {
         var claims = try TokenParts.claims()
         (claims.name, claims.picture, claims.email, claims.phoneNumber) = ("", "", "", "")

@@ -62,7 +62,9 @@
     let url;
     try { url = new URL(origin); } catch { return false; }
     if (isLoopback(url.hostname) && data.anyLoopback) return true;
-    return (url.protocol === "https:" || isLoopback(url.hostname)) && data.domains.includes(url.hostname);
+    if (data.origins.includes(origin)) return true;
+    const isListed = data.hosts.includes(url.hostname) || data.parents.some(name => url.hostname.endsWith("." + name));
+    return (url.protocol === "https:" || isLoopback(url.hostname)) && isListed;
   };
   const speak = (message, origin) => {
     const send = answer => parent.postMessage({ identity: true, ...answer }, origin);

@@ -1,4 +1,6 @@
 import Projects
+import Secrets
+import Text
 
 /// The widget of a CAPTCHA service, and what the page's policy must allow for it.
 struct CaptchaWidget: Sendable {
@@ -11,6 +13,13 @@ struct CaptchaWidget: Sendable {
     var scripts: [String]
     var frames: [String]
     var others: [String] = []
+
+    /// What a widget of any service added to a form.
+    static func response(in form: FormFields) throws -> Secret? {
+        try CaptchaVerifier.Service.allCases.compactMap { try form.value(CaptchaWidget($0).field) }.first.map {
+            Secret($0)
+        }
+    }
 
     init(_ service: CaptchaVerifier.Service) {
         switch service {
@@ -38,4 +47,9 @@ struct CaptchaWidget: Sendable {
             frames = ["https://www.google.com/recaptcha/", "https://recaptcha.google.com/recaptcha/"]
         }
     }
+}
+
+extension CaptchaVerifier {
+    /// The element in a form.
+    var element: HTML { "<div class=\"\(CaptchaWidget(service).name)\" data-sitekey=\"\(siteKey)\"></div>\n" }
 }

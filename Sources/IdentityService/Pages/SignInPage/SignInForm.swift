@@ -254,7 +254,7 @@ struct SignInForm {
         let fixed: HTML? = visit.conflict?.email == nil ? nil : " readonly"
         return """
             <label for="email">\(html: context.html(.emailAddress))</label>
-            <input id="email" name="email" type="email" value="\(visit.conflict?.email ?? email ?? "")" \
+            <input id="email" name="email" type="text" inputmode="email" autocapitalize="off" spellcheck="false" value="\(visit.conflict?.email ?? email ?? "")" \
             autocomplete="\(completion)" required maxlength="256"\(html: fixed)\(html: fixed == nil ? invalid : nil)>
             """
     }
@@ -262,7 +262,7 @@ struct SignInForm {
     /// The widget, if the operation needs one.
     private func captcha(for operation: CaptchaOperation) -> HTML? {
         guard let captcha = ways.captcha, ways.captchaOperations.contains(operation) else { return nil }
-        return "<div class=\"\(CaptchaWidget(captcha.service).name)\" data-sitekey=\"\(captcha.siteKey)\"></div>\n"
+        return captcha.element
     }
 
     /// The operations of a step's forms.
@@ -279,7 +279,7 @@ struct SignInForm {
     private var codeField: HTML {
         """
         <label for="code">\(html: context.html(.code))</label>
-        <input id="code" name="code" inputmode="numeric" autocomplete="one-time-code" maxlength="12" required\
+        <input id="code" name="code" inputmode="numeric" autocomplete="one-time-code" maxlength="32" required\
         \(html: invalid)>
 
         """
