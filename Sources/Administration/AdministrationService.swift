@@ -18,16 +18,18 @@ package struct AdministrationService: Sendable {
 
     /// - Parameters:
     ///   - allowsLoopback: whether providers and workloads' issuers may have http URLs on loopback.
+    ///   - reading: a small file at a URL, for a project; nil for anything but a success.
     ///   - allowsAnyTenantName: whether a tenant's display name may be any line of text, as in Firebase's emulator.
     package init(
         stores: Stores,
         random: RandomSource = .system,
         allowsLoopback: Bool = false,
         allowsAnyTenantName: Bool = false,
-        deployment: Deployment = Deployment(publicURL: nil)
+        deployment: Deployment = Deployment(publicURL: nil),
+        reading: @escaping @Sendable (String, ProjectID) async throws -> [UInt8]? = { _, _ in nil }
     ) {
         let configuration = stores.configuration
-        changeSettings = ChangeSettings(configuration: configuration, deployment: deployment)
+        changeSettings = ChangeSettings(configuration: configuration, deployment: deployment, read: reading)
         changeProvider = ChangeProvider(
             configuration: configuration,
             outbox: stores.outbox,

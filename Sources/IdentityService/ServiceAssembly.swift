@@ -59,7 +59,12 @@ package struct ServiceAssembly: Sendable {
             random: parts.random,
             allowsLoopback: parts.federation.allowsLoopback,
             allowsAnyTenantName: options.allowsAnyTenantName,
-            deployment: parts.deployment
+            deployment: parts.deployment,
+            reading: { url, project in
+                try await parts.federation.calling(for: project) {
+                    try await parts.federation.file(at: url, atMost: 4_096)
+                }
+            }
         )
         deliveries = DeliverMessages(parts, logger: logger)
         let events = AccountEvents(now: parts.clock)
@@ -72,7 +77,7 @@ package struct ServiceAssembly: Sendable {
         )
         let health = HealthRoutes(readiness: readiness)
         let configuration = parts.stores.configuration
-        let deployment = parts.deployment.findingProjects { configuration.snapshot.project(atHost: $0) }
+        let deployment = parts.deployment.findingProjects { configuration.snapshot.owner(ofHost: $0) }
         let routeParts = RouteParts(
             accounts: accounts,
             administration: administration,

@@ -7,7 +7,7 @@ package struct ConfigurationSnapshot: Sendable {
     private var projects: [ProjectID: Project]
     private var projectByNumber: [ProjectNumber: ProjectID]
     private var projectByKey: [APIKey: ProjectID]
-    private var projectByHost: [String: ProjectID]
+    private var ownHosts: [String: OwnHost]
     private var providers: [ProviderKey: ProviderConfiguration]
     /// Separate from the others, because they are not used for sign-in: only their own operations use them.
     private var samlProviders: [ProviderKey: ProviderConfiguration]
@@ -15,6 +15,12 @@ package struct ConfigurationSnapshot: Sendable {
     private var workloads: [String: [Workload]]
     /// For ES256 and RS256, until when tokens of any project may be valid, in seconds since 1970.
     private var signedUntil: [Bool: Int64]
+
+    /// A host that is one project's.
+    package struct OwnHost: Sendable, Hashable {
+        package let project: ProjectID
+        package let url: PublicURL
+    }
 
     private struct ProviderKey: Hashable {
         var project: ProjectID
@@ -34,8 +40,7 @@ package struct ConfigurationSnapshot: Sendable {
         self.projects = Dictionary(projects.map { ($0.id, $0) }) { first, _ in first }
         self.projectByNumber = Dictionary(projects.map { ($0.number, $0.id) }) { first, _ in first }
         self.projectByKey = Dictionary(apiKeys) { first, _ in first }
-        let hosts = projects.compactMap { project in project.settings.publicURL?.authority.map { ($0, project.id) } }
-        self.projectByHost = Dictionary(hosts) { first, _ in first }
+        self.ownHosts = Self.ownHosts(of: projects)
         let all = Dictionary(
             providers.map { (ProviderKey(project: $0, tenant: $1, provider: $2.provider), $2) }
         ) { first, _ in first }
@@ -56,16 +61,32 @@ package struct ConfigurationSnapshot: Sendable {
     package func project(_ id: ProjectID) -> Project? { projects[id] }
     package func project(number: ProjectNumber) -> Project? { projectByNumber[number].flatMap { projects[$0] } }
     package func project(apiKey: APIKey) -> Project? { projectByKey[apiKey].flatMap { projects[$0] } }
-    /// The project whose own URL has a host.
+    /// The project of which a host is, and its URL there.
     ///
     /// - Parameter host: a `Host` in any spelling: `LOGIN.example.com.:443` is `login.example.com`.
-    package func project(atHost host: String) -> Project? {
-        guard !projectByHost.isEmpty, let parts = URLParts("https://\(host.lowercased())"), var name = parts.host else {
+    package func owner(ofHost host: String) -> (project: Project, url: PublicURL)? {
+        guard !ownHosts.isEmpty, let parts = URLParts("https://\(host.lowercased())"), var name = parts.host else {
             return nil
         }
         if name.hasSuffix(".") { name.removeLast() }
         let port = parts.port.flatMap { [80, 443].contains($0) ? nil : ":\($0)" } ?? ""
-        return projectByHost[name + port].flatMap { projects[$0] }
+        guard let own = ownHosts[name + port], let project = projects[own.project] else { return nil }
+        return (project, own.url)
+    }
+
+    /// By `Host`. A host that several projects have as an app's is none's; ``ProjectSettings/publicURL`` is an admin's of the
+    /// whole service, and counts before (threats.md, T-D33).
+    private static func ownHosts(of projects: [Project]) -> [String: OwnHost] {
+        func hosts(_ urls: (ProjectSettings) -> [PublicURL]) -> [String: Set<OwnHost>] {
+            projects.reduce(into: [:]) { hosts, project in
+                for url in urls(project.settings) {
+                    guard let authority = url.authority else { continue }
+                    hosts[authority, default: []].insert(OwnHost(project: project.id, url: url))
+                }
+            }
+        }
+        let apps = hosts(\.appURLs).compactMapValues { Set($0.map(\.project)).count == 1 ? $0.first : nil }
+        return apps.merging(hosts { $0.publicURL.map { [$0] } ?? [] }.compactMapValues(\.first)) { $1 }
     }
 
     /// Whether tokens of an algorithm, of any project, may be valid at a time in seconds since 1970.

@@ -6,7 +6,7 @@ package struct Deployment: Sendable {
     private let url: @Sendable () -> PublicURL?
     private let urlAtHost: @Sendable (String) -> PublicURL?
     private let actionPath: String
-    private var projectAtHost: @Sendable (String) -> Project? = { _ in nil }
+    private var ownerOfHost: @Sendable (String) -> (project: Project, url: PublicURL)? = { _ in nil }
 
     /// - Parameter publicURL: `http.publicURL`; nil if it is not set.
     package init(publicURL: String?) {
@@ -30,10 +30,12 @@ package struct Deployment: Sendable {
 
     /// The same deployment, which knows the hosts of projects.
     ///
-    /// - Parameter find: the project whose own URL has a host, by a `Host`.
-    package func findingProjects(_ find: @escaping @Sendable (String) -> Project?) -> Deployment {
+    /// - Parameter find: the project that has a `Host`, and its URL there.
+    package func findingProjects(
+        _ find: @escaping @Sendable (String) -> (project: Project, url: PublicURL)?
+    ) -> Deployment {
         var deployment = self
-        deployment.projectAtHost = find
+        deployment.ownerOfHost = find
         return deployment
     }
 
@@ -51,7 +53,7 @@ package struct Deployment: Sendable {
     /// - Parameter host: the `Host` of its request.
     package func pages(at host: String?) -> PublicURL? {
         guard let host else { return url() }
-        return owner(of: host)?.settings.publicURL ?? urlAtHost(host) ?? url()
+        return owner(of: host)?.url ?? urlAtHost(host) ?? url()
     }
 
     /// Whether a host shows a project's pages: the service's hosts show those of every project, a project's own host
@@ -60,16 +62,22 @@ package struct Deployment: Sendable {
     /// - Parameter project: nil for pages of the service itself, such as the console.
     package func shows(_ project: ProjectID?, at host: String?) -> Bool {
         guard let owner = host.flatMap(owner) else { return true }
-        return owner.id == project
+        return owner.project.id == project
     }
 
     /// The project whose own host it is; none for the service's host, whatever a project says.
-    private func owner(of host: String) -> Project? {
-        guard let project = projectAtHost(host), project.settings.publicURL?.authority != serviceURL?.authority else {
-            return nil
-        }
-        return project
+    private func owner(of host: String) -> (project: Project, url: PublicURL)? {
+        guard let owner = ownerOfHost(host), owner.url.authority != serviceURL?.authority else { return nil }
+        return owner
     }
+
+    /// What the host of an app says, below ``hostProof``, so that the project may have it; nil on a node that does not know
+    /// its URL.
+    package func statement(of project: ProjectID) -> String? { serviceURL?.issuer(of: project) }
+
+    /// The path of the file with which a host names its project. It is not below `/__/`, which the host passes on to the
+    /// service for whoever asks.
+    package static let hostProof = "/.well-known/identity-project"
 
     /// The page for links in a project's emails.
     ///

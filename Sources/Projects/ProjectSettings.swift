@@ -83,6 +83,8 @@ package struct ProjectSettings: Sendable, Hashable, Codable {
     /// Whether the iframe of web SDKs loads Google's loader (`apis.google.com`), which they require by default.
     package var googleLoader = true
 
+    /// URLs of the project's apps, whose hosts pass `/__/` on to the service; each proved by a file at its host.
+    package var appURLs: [PublicURL] = []
     /// Where `/.well-known/change-password` leads; nil for the service's page for forgotten passwords.
     package var changePasswordURL: String?
     /// Whether the project uses the hosted sign-in page.
@@ -148,6 +150,7 @@ package struct ProjectSettings: Sendable, Hashable, Codable {
         apps = try value(.apps, \.apps)
         oauth = try value(.oauth, \.oauth)
         googleLoader = try value(.googleLoader, \.googleLoader)
+        appURLs = try value(.appURLs, \.appURLs)
         changePasswordURL = try value(.changePasswordURL, \.changePasswordURL)
         signInPage = try value(.signInPage, \.signInPage)
         allowsTenants = try value(.allowsTenants, \.allowsTenants)

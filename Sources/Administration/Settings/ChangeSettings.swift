@@ -7,6 +7,8 @@ import struct Foundation.Date
 package struct ChangeSettings: Sendable {
     let configuration: ConfigurationStore
     let deployment: Deployment
+    /// A small file at a URL; nil for anything but a success.
+    let read: @Sendable (String, ProjectID) async throws -> [UInt8]?
 
     /// Applies all changes or none; simultaneous changes of other settings stay.
     ///
@@ -22,8 +24,9 @@ package struct ChangeSettings: Sendable {
         ifVersion version: String? = nil,
         isOfService: Bool = false
     ) async throws -> Project {
+        let proved = isOfService ? [] : try await provedAppURLs(changes, of: project)
         do {
-            return try await write(changes, of: project, ifVersion: version, isOfService: isOfService)
+            return try await write(changes, of: project, ifVersion: version, isOfService: isOfService, proved)
         } catch ConfigurationError.alreadyExists {
             throw AdministrationError.invalid("\(Setting.publicURL) is another project's.")
         }
@@ -33,13 +36,16 @@ package struct ChangeSettings: Sendable {
         _ changes: [SettingChange],
         of project: ProjectID,
         ifVersion version: String?,
-        isOfService: Bool
+        isOfService: Bool,
+        _ proved: Set<PublicURL>
     ) async throws -> Project {
         try await configuration.updateSettings(of: project) { settings in
             if let version, try configuration.version(of: settings) != version {
                 throw AdministrationError.changedMeanwhile
             }
-            let (ownURL, wasLimited) = (settings.publicURL, settings.rateLimits.isEnabled)
+            let (ownURL, appURLs, wasLimited) = (
+                settings.publicURL, settings.appURLs, settings.rateLimits.isEnabled
+            )
             let signedWithES256 = settings.signWithES256
             var changed: [String] = []
             for change in changes {
@@ -56,6 +62,9 @@ package struct ChangeSettings: Sendable {
                     throw AdministrationError.invalid("\(Setting.publicURL) must not be the service's own URL.")
                 }
             }
+            guard isOfService || proved.isSuperset(of: Set(settings.appURLs).subtracting(appURLs)) else {
+                throw AdministrationError.changedMeanwhile
+            }
             let signsWithES256 = settings.signWithES256
             settings.signWithES256 = signedWithES256
             settings.sign(withES256: signsWithES256, from: Int64(configuration.now().timeIntervalSince1970))
@@ -70,5 +79,36 @@ package struct ChangeSettings: Sendable {
             }
             return changed
         }
+    }
+
+    /// The apps' URLs that the changes add, after each host was asked whose it is.
+    ///
+    /// - Throws: ``AdministrationError`` if one does not name the project.
+    private func provedAppURLs(_ changes: [SettingChange], of id: ProjectID) async throws -> Set<PublicURL> {
+        guard changes.contains(where: { $0.path == Setting.appURLs }), let project = configuration.snapshot.project(id)
+        else { return [] }
+        var settings = project.settings
+        for change in changes { try change.apply(&settings) }
+        let added = Set(settings.appURLs).subtracting(project.settings.appURLs)
+        guard !added.isEmpty else { return [] }
+        guard let statement = deployment.statement(of: id) else {
+            throw AdministrationError.invalid("\(Setting.appURLs) requires http.publicURL.")
+        }
+        for url in added {
+            let file = url.text + Deployment.hostProof
+            let says = try await read(file, id).map { String(decoding: $0, as: UTF8.self) } ?? ""
+            guard says.split(whereSeparator: \.isWhitespace) == [statement[...]] else {
+                throw AdministrationError.invalid(
+                    "\(Setting.appURLs) requires that \(file) says \(statement) and nothing else."
+                )
+            }
+            let owner = configuration.snapshot.owner(ofHost: url.authority ?? "")
+            guard owner.map({ $0.project.id == id }) ?? true, url.authority != deployment.serviceURL?.authority else {
+                throw AdministrationError.invalid(
+                    "\(Setting.appURLs) lists \(url), which is another project's or the service's own."
+                )
+            }
+        }
+        return added
     }
 }

@@ -8,6 +8,9 @@ extension Setting {
     /// The path of ``ProjectSettings/publicURL``.
     static let publicURL = "identity.publicURL"
 
+    /// The path of ``ProjectSettings/appURLs``.
+    static let appURLs = "identity.appURLs"
+
     /// The path of ``RateLimitSettings/isEnabled``.
     static let rateLimitsEnabled = "identity.rateLimits.enabled"
 
@@ -55,6 +58,12 @@ extension Setting {
             TextRule("be an https URL, or an http URL of this machine, without a path") {
                 PublicURL(origin: $0) != nil
             }
+        ),
+        texts(
+            appURLs,
+            \.appURLTexts,
+            atMost: 20,
+            TextRule("list https URLs, or http URLs of this machine, without a path") { PublicURL(origin: $0) != nil }
         ),
         text(
             "identity.changePasswordURL",
@@ -146,6 +155,11 @@ extension ProjectSettings {
     fileprivate var publicURLText: String? {
         get { publicURL?.text }
         set { publicURL = newValue.flatMap { PublicURL(origin: $0) } }
+    }
+
+    fileprivate var appURLTexts: [String] {
+        get { appURLs.map(\.text) }
+        set { appURLs = newValue.compactMap { PublicURL(origin: $0) } }
     }
 
     fileprivate var needsPassword: Bool {

@@ -59,7 +59,7 @@ struct KeyRoutes {
     private func algorithms(at host: String?) -> Set<SigningAlgorithm> {
         let snapshot = configuration.snapshot
         let seconds = Int64(configuration.now().timeIntervalSince1970)
-        guard let host, let owner = snapshot.project(atHost: host), !deployment.shows(nil, at: host) else {
+        guard let host, let owner = snapshot.owner(ofHost: host)?.project, !deployment.shows(nil, at: host) else {
             return Set(SigningAlgorithm.allCases.filter { snapshot.signs(withES256: $0 == .es256, at: seconds) })
         }
         return Set(SigningAlgorithm.allCases.filter { owner.settings.signs(withES256: $0 == .es256, at: seconds) })
