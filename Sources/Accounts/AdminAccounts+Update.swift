@@ -1,3 +1,4 @@
+import Federation
 package import Linking
 package import Projects
 package import Secrets
@@ -114,7 +115,7 @@ extension AdminAccounts {
     }
 
     private static func remove(_ request: Changes, from account: Account, into changes: inout AccountChanges) throws {
-        let providers = Set(request.deleteProviders.map { ProviderID($0) })
+        let providers = try account.removable(request.deleteProviders)
         let attributes = Set(request.deleteAttributes)
         if providers.contains(.password) || attributes.contains(.password) { changes.password = .some(nil) }
         if !providers.isDisjoint(with: [.password, .emailLink]), account.emailLinkSignIn {
@@ -134,7 +135,7 @@ extension AdminAccounts {
 
     private static func check(_ link: LinkedCredential) throws(AccountsError) {
         guard !link.provider.rawValue.isEmpty, !link.subject.isEmpty else { throw .missingIdentifierForLink }
-        guard link.provider.isFederated else { throw .invalidProviderID }
+        guard ProviderDefinition.exists(link.provider) else { throw .invalidProviderID }
         guard link.subject.utf8.count <= 255, !link.subject.utf8.contains(0) else { throw .missingIdentifierForLink }
     }
 }

@@ -98,7 +98,7 @@ package struct CreateAuthURI: Sendable {
         }
         let id = ProviderID(request.providerID)
         guard var configuration = parts.provider(id, caller) else {
-            throw AccountsError.providerNotFound
+            throw ProviderDefinition.exists(id) ? AccountsError.providerNotFound : .invalidProviderID
         }
         if request.isTest { configuration.enabled = true }
         guard configuration.enabled else { throw AccountsError.providerDisabled }

@@ -10,6 +10,8 @@ package enum SecondFactorError: Error, Sendable, Hashable {
     case unverifiedEmail
     /// The account has second factors and would lose its verified email.
     case verifiedEmailNeeded
+    /// The user of an account with second factors must prove the new email first (`verifyBeforeUpdateEmail`).
+    case emailChangeNeedsVerification
     case missingFactor
     case phoneNumberEnrolled
     case tooManyPhones

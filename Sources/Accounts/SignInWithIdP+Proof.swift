@@ -45,7 +45,9 @@ extension SignInWithIdP {
             return try resume(pending, caller)
         }
         if callback.isFlowAnswer { return try await finishFlow(callback, request, caller) }
-        guard let provider = callback.provider, let credential = callback.credential else {
+        guard let provider = callback.provider, ProviderDefinition.exists(provider),
+            let credential = callback.credential
+        else {
             throw AccountsError.missingProviderOrCredential(
                 requestURI: callback.address,
                 provider: callback.provider?.rawValue ?? ""
@@ -220,8 +222,7 @@ extension SignInWithIdP {
     /// first.
     func keep(_ proof: Proof, _ request: Request, _ caller: Caller) async throws -> Secret {
         if proof.pending != nil, let pendingToken = request.pendingToken { return pendingToken }
-        let handle = Secret("idp_" + parts.random.handle())
-        let now = parts.now()
+        let (handle, now) = (Secret("idp_" + parts.random.handle()), parts.now())
         let redeemed = proof.pending?.redeemed?.at.addingTimeInterval(PendingCredentialStore.retrySeconds)
         try await parts.pendingCredentials.insert(
             proof.credential,

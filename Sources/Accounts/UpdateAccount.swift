@@ -1,3 +1,4 @@
+import Federation
 package import Linking
 import Projects
 package import Secrets
@@ -124,7 +125,7 @@ package struct UpdateAccount: Sendable {
         _ caller: Caller
     ) throws(AccountsError) {
         let settings = caller.project.settings
-        let providers = Set(request.deleteProviders.map { ProviderID($0) })
+        let providers = try account.removable(request.deleteProviders)
         let attributes = Set(request.deleteAttributes)
         // SDKs know the link of an email as a password.
         var removed = providers.contains(.password) ? providers.union([.emailLink]) : providers
@@ -197,12 +198,23 @@ extension UpdateAccount.Request {
     }
 }
 
+extension Account {
+    /// The methods of `deleteProvider`; one that the account lacks is gone already.
+    ///
+    /// - Throws: ``AccountsError/invalidProviderID`` for an ID that no method and no provider can have.
+    func removable(_ names: [String]) throws(AccountsError) -> Set<ProviderID> {
+        let ids = Set(names.map { ProviderID($0) })
+        let known = methods.union(ids.filter { !$0.isFederated || ProviderDefinition.exists($0) })
+        guard ids.isSubset(of: known) else { throw .invalidProviderID }
+        return ids
+    }
+}
+
 extension Parts {
     /// Whether the account's user may replace its email without verifying the new one first.
     func requireChangeable(_ account: Account, _ caller: Caller) throws(AccountsError) {
         // A second factor requires a verified email (T-D12).
-        guard !caller.project.settings.emailEnumerationProtection, account.secondFactors.isEmpty else {
-            throw .verifyEmailBeforeChange
-        }
+        guard account.secondFactors.isEmpty else { throw .secondFactor(.emailChangeNeedsVerification) }
+        guard !caller.project.settings.emailEnumerationProtection else { throw .verifyEmailBeforeChange }
     }
 }

@@ -26,6 +26,11 @@ extension ProviderDefinition {
         let names = path.split(separator: ".", omittingEmptySubsequences: false).map { String($0) }
         guard names.count > 1, names.first == "definition", !names.contains(""), var definition = template(for: id)
         else { return false }
+    /// Whether an ID can be a provider's, configured or not, here or in Firebase: any other is the app's mistake.
+    package static func exists(_ id: ProviderID) -> Bool {
+        isKnown(id) || SAMLDefinition.isKnown(id) || ["gc.apple.com", "playgames.google.com"].contains(id)
+    }
+
         let probe = names.dropFirst().reversed().reduce(JSONValue.null) { value, name in
             .object(JSONObject([JSONObject.Member(name: name, value: value)]))
         }

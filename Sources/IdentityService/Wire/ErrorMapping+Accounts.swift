@@ -157,7 +157,7 @@ extension WireError {
         .claimsTooLarge: "CLAIMS_TOO_LARGE",
         .invalidClaims: "INVALID_CLAIMS",
         .missingIdentifierForLink: "MISSING_IDENTIFIER : providerId & rawId are both required for provider linking",
-        .invalidProviderID: "INVALID_PROVIDER_ID",
+        .invalidProviderID: "INVALID_PROVIDER_ID : Provider Id is not supported.",
         .sessionNotFound: "INVALID_ARGUMENT : The session does not exist.",
         .sameAccount: "INVALID_ARGUMENT : localId and mergedLocalId are the same account.",
         .mergeNotFound: "MERGE_NOT_FOUND",

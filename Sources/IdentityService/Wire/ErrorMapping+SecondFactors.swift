@@ -13,6 +13,8 @@ extension WireError {
             case .unverifiedEmail: "UNVERIFIED_EMAIL : Need to verify email first before enrolling second factors."
             case .verifiedEmailNeeded:
                 "UNVERIFIED_EMAIL : An account with second factors requires a verified email."
+            case .emailChangeNeedsVerification:
+                "EMAIL_CHANGE_NEEDS_VERIFICATION : Verify the new email before changing it: the account has second factors."
             case .missingFactor: "INVALID_ARGUMENT : The request names no second factor."
             case .phoneNumberEnrolled:
                 "SECOND_FACTOR_EXISTS : Phone number already enrolled as second factor for this account."

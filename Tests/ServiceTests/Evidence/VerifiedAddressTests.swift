@@ -26,7 +26,8 @@ struct VerifiedAddressTests {
     @Test("its user puts no unproved address in its place, nor takes it away")
     func refusesItsUser() async throws {
         try await run { service, _, user, _ in
-            let unproved = "OPERATION_NOT_ALLOWED : Please verify the new email before changing email."
+            let unproved =
+                "EMAIL_CHANGE_NEEDS_VERIFICATION : Verify the new email before changing it: the account has second factors."
             let token = JSON(user.idToken)
             try await service.call("accounts:update", ["idToken": token, "email": "eve@example.com"])
                 .expectRefused(unproved)

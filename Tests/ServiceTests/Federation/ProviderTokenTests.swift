@@ -80,7 +80,7 @@ struct ProviderTokenTests {
             let bad: [(JSON, String)] = [
                 (["providerId": .string(kind.rawValue)], "MISSING_LOCAL_ID"),
                 (["localId": "nobody", "providerId": .string(kind.rawValue)], "USER_NOT_FOUND"),
-                (["localId": JSON(user.localID)], "INVALID_PROVIDER_ID"),
+                (["localId": JSON(user.localID)], Messages.unsupportedProvider),
                 (["localId": JSON(user.localID), "providerId": "google.com"], Messages.noProvider),
             ]
             for (body, error) in bad {

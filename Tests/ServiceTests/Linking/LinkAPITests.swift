@@ -285,7 +285,7 @@ struct LinkAPITests {
                 "accounts:update",
                 ["localId": .string(target), "linkProviderUserInfo": ["providerId": "password", "rawId": "x"]]
             )
-            .expectRefused("INVALID_PROVIDER_ID")
+            .expectRefused(Messages.unsupportedProvider)
         }
     }
 }

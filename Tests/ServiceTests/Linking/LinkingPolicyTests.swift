@@ -202,7 +202,7 @@ struct LinkingPolicyTests {
             let bad: [(JSON, String)] = [
                 (["providerId": ""], "MISSING_IDENTIFIER : providerId & rawId are both required for provider linking"),
                 (["rawId": ""], "MISSING_IDENTIFIER : providerId & rawId are both required for provider linking"),
-                (["providerId": "password"], "INVALID_PROVIDER_ID"), (["email": "nonsense"], "INVALID_EMAIL"),
+                (["providerId": "password"], Messages.unsupportedProvider), (["email": "nonsense"], "INVALID_EMAIL"),
                 (
                     ["providerId": "oidc.other"],
                     "OPERATION_NOT_ALLOWED : The identity provider configuration is not found."

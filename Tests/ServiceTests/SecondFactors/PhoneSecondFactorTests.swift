@@ -174,4 +174,31 @@ struct PhoneSecondFactorTests {
             )
         }
     }
+
+    /// The SDK for Apple platforms before 12.18, with its app verification off for testing, asks for the code of a sign-in.
+    @Test("in development, the code of sendVerificationCode enrolls a phone too", arguments: [true, false])
+    func enrollsByASignInCode(development: Bool) async throws {
+        var options = TestService.Options()
+        options.development = development
+        options.settings = .development
+        options.settings.delivery.sms = PhoneScene.options().settings.delivery.sms
+        try await TestService.run(options) { service in
+            let user = try await service.verifiedUser()
+            let sent = try await service.code(to: PhoneScene.number)
+            let reply = try await service.finishPhone(user.idToken, sent.session, sent.code)
+            guard development else { return reply.expectRefused("INVALID_SESSION_INFO") }
+            #expect(reply["phoneAuthInfo"]?["phoneNumber"]?.string == PhoneScene.number, "\(reply)")
+            #expect(reply.claims["firebase"]?["sign_in_second_factor"] == "phone")
+            try await service.signInByPhone(sent.body()).expectRefused("INVALID_SESSION_INFO")
+            // What enrolling asks for, the detour asks for too.
+            let other = try await service.code(to: PhoneScene.other)
+            let unverified = try await service.signUp("grace@example.com")
+            try await service.finishPhone(unverified.idToken, other.session, other.code)
+                .expectRefused("UNVERIFIED_EMAIL : Need to verify email first before enrolling second factors.")
+            service.clock.advance(by: 3_000)
+            let late = try await service.code(to: PhoneScene.other)
+            try await service.finishPhone(reply.idToken, late.session, late.code)
+                .expectRefused("CREDENTIAL_TOO_OLD_LOGIN_AGAIN")
+        }
+    }
 }

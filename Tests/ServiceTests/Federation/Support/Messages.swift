@@ -20,4 +20,5 @@ enum Messages {
         "MISSING_OR_INVALID_NONCE : Duplicate credential received. Please try again with a new credential."
     static let providerOff = "OPERATION_NOT_ALLOWED : The identity provider configuration is disabled."
     static let noProvider = "OPERATION_NOT_ALLOWED : The identity provider configuration is not found."
+    static let unsupportedProvider = "INVALID_PROVIDER_ID : Provider Id is not supported."
 }
