@@ -1,4 +1,5 @@
 import Federation
+import Foundation
 import Linking
 import Projects
 import Secrets
@@ -21,6 +22,17 @@ extension ConfigurationCheck {
                 ? "authorization codes are exchanged without a secret: set clientSecret, or clientAuth to none for a public client"
                 : "authorization codes cannot be exchanged; only apps that send the provider's tokens can sign in: set clientSecret"
         )
+        let now = report.now
+        if let secret = AppleClientSecret.ready(in: configuration), secret.expiresAt < now + Self.noticeSeconds {
+            let end = Date(timeIntervalSince1970: Double(secret.expiresAt))
+            report.add(
+                .clientSecretExpires,
+                id,
+                if: true,
+                "clientSecret is a JWT that \(secret.expiresAt > now ? "expires" : "expired") at \(end.ISO8601Format()): "
+                    + "set a new one, or the private key, which needs no renewal"
+            )
+        }
         report.add(
             .revocationImpossible,
             id,
@@ -48,6 +60,9 @@ extension ConfigurationCheck {
             "a user who enters someone's email there gets their account here: set definition.emailTrust to claim"
         )
     }
+
+    /// How long before its end a secret is reported: 30 days.
+    private static let noticeSeconds: Int64 = 30 * 86_400
 
     func definition(of configuration: ProviderConfiguration) throws(InvalidDefinition) -> ProviderDefinition {
         try ProviderDefinition.make(for: configuration, allowsLoopback: allowsLoopback)

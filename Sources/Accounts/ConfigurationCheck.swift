@@ -2,6 +2,7 @@ import Federation
 import Linking
 import Passkeys
 package import Projects
+package import struct Foundation.Date
 
 /// The findings of `identity check` for a project: a pure function of its configuration, without network access.
 package struct ConfigurationCheck: Sendable {
@@ -31,9 +32,17 @@ package struct ConfigurationCheck: Sendable {
     }
 
     /// - Returns: in the order of ``ConfigurationFinding/ID``, errors first; disabled providers are skipped.
-    package func callAsFunction(_ project: Project, in snapshot: ConfigurationSnapshot) -> [ConfigurationFinding] {
+    package func callAsFunction(
+        _ project: Project,
+        in snapshot: ConfigurationSnapshot,
+        at now: Date
+    ) -> [ConfigurationFinding] {
         let enabled = snapshot.providers(project: project.id).filter(\.enabled)
-        var report = Report(project: project.id, publicURL: deployment.publicURL(of: project))
+        var report = Report(
+            project: project.id,
+            publicURL: deployment.publicURL(of: project),
+            now: Int64(now.timeIntervalSince1970)
+        )
         checkSignIn(project.settings, enabled, &report)
         checkProtection(project.settings, enabled, &report)
         checkDelivery(project.settings, &report)
@@ -52,6 +61,8 @@ package struct ConfigurationCheck: Sendable {
         let project: ProjectID
         /// The URL at which browsers and providers reach the project; nil if it is not set.
         let publicURL: PublicURL?
+        /// Seconds since 1970.
+        let now: Int64
         fileprivate(set) var findings: [ConfigurationFinding] = []
 
         mutating func add(

@@ -28,6 +28,7 @@ package struct ConfigurationFinding: Sendable, Hashable {
         case captchaVerifierMissing = "captcha-verifier-missing"
         case appleMissing = "apple-missing"
         case clientSecretMissing = "client-secret-missing"
+        case clientSecretExpires = "client-secret-expires"
         case revocationImpossible = "revocation-impossible"
         case noticesUnreachable = "notices-unreachable"
         case codeUnbound = "code-unbound"

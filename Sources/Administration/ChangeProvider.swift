@@ -81,7 +81,11 @@ package struct ChangeProvider: Sendable {
         let before = provider
         try patch.apply(to: &provider)
         do {
-            if provider.provider.isSAML { try Self.check(provider.saml) } else { try check(provider) }
+            if provider.provider.isSAML {
+                try Self.check(provider.saml)
+            } else {
+                try check(provider, isNewSecret: provider.clientSecret != before.clientSecret)
+            }
         } catch let error as InvalidDefinition {
             throw AdministrationError.invalid(error.description)
         }
@@ -133,7 +137,7 @@ package struct ChangeProvider: Sendable {
         }
     }
 
-    private func check(_ provider: ProviderConfiguration) throws {
+    private func check(_ provider: ProviderConfiguration, isNewSecret: Bool) throws {
         guard provider.responseType != .code || provider.clientSecret != nil else {
             throw AdministrationError.invalid("client_secret cannot be empty for code flow.")
         }
@@ -141,7 +145,11 @@ package struct ChangeProvider: Sendable {
         if ProviderDefinition.needsIssuer(provider.provider), provider.issuer?.isEmpty ?? true {
             throw AdministrationError.missingIssuer
         }
-        try ProviderDefinition.validate(provider, allowsLoopback: allowsLoopback)
+        try ProviderDefinition.validate(
+            provider,
+            allowsLoopback: allowsLoopback,
+            now: isNewSecret ? Int64(configuration.now().timeIntervalSince1970) : nil
+        )
     }
 
     private static func check(_ saml: SAMLDefinition) throws {

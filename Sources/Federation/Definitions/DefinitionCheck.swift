@@ -53,10 +53,18 @@ struct DefinitionCheck {
             }
             return
         }
-        let key = try ClientKey(secret)
-        guard definition.clientAuthentication == .appleSecret else { return }
-        guard key.algorithm == "ES256" else {
-            throw InvalidDefinition(member: "clientSecret", problem: "must be a P-256 key (ES256)")
+        guard definition.clientAuthentication == .appleSecret else {
+            _ = try ClientKey(secret)
+            return
+        }
+        if let ready = try AppleClientSecret(secret) {
+            return try ready.check(clientID: configuration.clientID, definition)
+        }
+        guard (try? ClientKey(secret))?.algorithm == "ES256" else {
+            throw InvalidDefinition(
+                member: "clientSecret",
+                problem: "must be a private key in PEM (P-256), or a JWT that such a key signed (ES256)"
+            )
         }
         for name in ["teamId", "keyId"] where (definition.variables[name] ?? "").isEmpty {
             throw invalid("variables.\(name)", "is missing: the private key requires it")

@@ -6,17 +6,30 @@ import Text
 extension ProviderDefinition {
     /// Checks an admin's configuration without calling the provider.
     ///
-    /// - Parameter allowsLoopback: whether http URLs on loopback are allowed.
+    /// - Parameters:
+    ///   - allowsLoopback: whether http URLs on loopback are allowed.
+    ///   - now: seconds since 1970, for a secret that expires; nil if the configuration had it before, because a secret
+    ///     that has expired must not keep an admin from other changes.
     /// - Throws: ``InvalidDefinition``, whose text is for the admin.
     package static func validate(
         _ configuration: ProviderConfiguration,
-        allowsLoopback: Bool
+        allowsLoopback: Bool,
+        now: Int64? = nil
     ) throws(InvalidDefinition) {
-        _ = try make(for: configuration, allowsLoopback: allowsLoopback)
+        let definition = try make(for: configuration, allowsLoopback: allowsLoopback)
+        guard definition.clientAuthentication == .appleSecret, let now, let text = configuration.clientSecret else {
+            return
+        }
+        try AppleClientSecret(text)?.checkTime(now: now)
     }
 
     /// Whether an ID can be configured: built in, or `oidc.` or `oauth.` and 1 to 64 of `[A-Za-z0-9_-]`.
     package static func isKnown(_ id: ProviderID) -> Bool { template(for: id) != nil }
+
+    /// Whether an ID can be a provider's, configured or not, here or in Firebase: any other is the app's mistake.
+    package static func exists(_ id: ProviderID) -> Bool {
+        isKnown(id) || SAMLDefinition.isKnown(id) || ["gc.apple.com", "playgames.google.com"].contains(id)
+    }
 
     /// Whether a configuration must contain the issuer, because no built-in definition has one.
     package static func needsIssuer(_ id: ProviderID) -> Bool { id.isOIDC && builtIn[id] == nil }
@@ -26,11 +39,6 @@ extension ProviderDefinition {
         let names = path.split(separator: ".", omittingEmptySubsequences: false).map { String($0) }
         guard names.count > 1, names.first == "definition", !names.contains(""), var definition = template(for: id)
         else { return false }
-    /// Whether an ID can be a provider's, configured or not, here or in Firebase: any other is the app's mistake.
-    package static func exists(_ id: ProviderID) -> Bool {
-        isKnown(id) || SAMLDefinition.isKnown(id) || ["gc.apple.com", "playgames.google.com"].contains(id)
-    }
-
         let probe = names.dropFirst().reversed().reduce(JSONValue.null) { value, name in
             .object(JSONObject([JSONObject.Member(name: name, value: value)]))
         }

@@ -63,6 +63,11 @@ extension FederationService {
         definition: ProviderDefinition
     ) throws(FederationError) -> [(name: String, value: String)] {
         do throws(InvalidDefinition) {
+            if client.authentication == .appleSecret,
+                let secret = try AppleClientSecret.value(for: client, now: seconds)
+            {
+                return [("client_id", client.id), ("client_secret", secret)]
+            }
             let key = try ClientKey(client.secret)
             if client.authentication == .appleSecret {
                 let secret = try ClientAssertion.appleSecret(

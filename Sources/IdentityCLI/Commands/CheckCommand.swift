@@ -36,7 +36,7 @@ struct CheckCommand: AsyncParsableCommand {
             )
             let snapshot = stores.configuration.snapshot
             let projects = try project.map { [try stores.project($0)] } ?? snapshot.allProjects
-            let findings = projects.flatMap { check($0, in: snapshot) }
+            let findings = projects.flatMap { check($0, in: snapshot, at: stores.configuration.now()) }
             var rows = findings.map { finding in
                 [
                     finding.project.rawValue, finding.level.rawValue, finding.id.rawValue,

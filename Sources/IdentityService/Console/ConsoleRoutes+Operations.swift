@@ -35,7 +35,7 @@ struct ConsoleOperations: Sendable {
             sendsMail: parts.mailer != nil,
             knowsLeakedPasswords: parts.leakedPasswords != nil
         )
-        findings = { check($0, in: stores.configuration.snapshot) }
+        findings = { check($0, in: stores.configuration.snapshot, at: stores.configuration.now()) }
         mailFails = { deliveries.mailServer.someFail }
         failingProviders = { parts.federation.calls.failing.names }
     }

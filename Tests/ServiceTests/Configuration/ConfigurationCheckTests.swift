@@ -1,5 +1,7 @@
 import Accounts
 import Crypto
+import Development
+import Foundation
 import Linking
 import Projects
 import Secrets
@@ -66,7 +68,7 @@ struct ConfigurationCheckTests {
             sendsMail: example.sendsMail,
             knowsLeakedPasswords: false
         )
-        return check(project, in: snapshot)
+        return check(project, in: snapshot, at: now)
     }
 
     @Test("an RP ID that another project has too", arguments: ["example.com", "app.example.com"])
@@ -90,7 +92,10 @@ struct ConfigurationCheckTests {
         )
         let snapshot = ConfigurationSnapshot(version: 1, projects: projects, apiKeys: [], providers: [])
         for project in projects {
-            #expect(check(project, in: snapshot).contains { $0.id == .passkeyHostShared } == (other == "example.com"))
+            #expect(
+                check(project, in: snapshot, at: Self.now).contains { $0.id == .passkeyHostShared }
+                    == (other == "example.com")
+            )
         }
     }
 
@@ -118,6 +123,20 @@ struct ConfigurationCheckTests {
     private static let appleKey = P256.Signing.PrivateKey().pemRepresentation
     private static let appleNames = #"{"variables": {"teamId": "TEAM", "keyId": "KEY"}}"#
     private static let apple = provider("apple.com", secret: appleKey, appleNames)
+    private static let now = Date(timeIntervalSince1970: 1_800_000_000)
+
+    /// With a JWT that ends in so many days.
+    private static func apple(days: Double) -> ProviderConfiguration {
+        let key = AppleClientKey()
+        let secret = try? key.secret(
+            for: "client",
+            audience: "https://appleid.apple.com",
+            now: now,
+            lifetime: Int64(days * 86_400)
+        )
+        return provider("apple.com", secret: secret)
+    }
+
     private static let appleWithoutKey = provider("apple.com", secret: nil)
 
     static let settings: [Case] = [
@@ -192,6 +211,9 @@ struct ConfigurationCheckTests {
             ["client-secret-missing apple.com", "revocation-impossible apple.com"],
             [appleWithoutKey]
         ),
+        Case("Apple with a JWT that lasts", [], [apple(days: 30)]),
+        Case("Apple with a JWT that ends", ["client-secret-expires apple.com"], [apple(days: 29.9)]),
+        Case("Apple with a JWT that ended", ["client-secret-expires apple.com"], [apple(days: -1)]),
         Case("Apple behind https", [], publicURL: "https://id.example", [apple]),
         Case("Apple behind http", ["notices-unreachable apple.com"], publicURL: "http://localhost:9099", [apple]),
         Case("a provider without a secret", ["client-secret-missing oidc.acme"], [apple, acme(secret: nil)]),
