@@ -316,6 +316,7 @@ let package = Package(
                 "Processes/admin_sdk.py", "Processes/front.py", "Processes/revocation_feed.py",
                 "Processes/verify_tokens.py",
                 "Pages/pages_in_chromium.py", "Statements/statements.tsv", "Wire/google-members.tsv",
+                "Wire/sdk-error-codes.tsv",
             ],
             swiftSettings: tests
         ),

@@ -6,7 +6,7 @@ package enum LinkDecision: Sendable, Hashable {
     case keep
     case refuse(Refusal)
 
-    package enum Refusal: Error, Sendable, Hashable {
+    package enum Refusal: Error, Sendable, Hashable, CaseIterable {
         /// K2: another account has the identity.
         case identityLinkedToAnotherAccount
         /// K3: the account has another identity of this provider.
