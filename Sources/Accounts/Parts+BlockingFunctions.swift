@@ -254,11 +254,11 @@ extension Parts {
         do {
             guard let functions else { throw FunctionError.unreachable("this process calls no functions") }
             let algorithm: SigningAlgorithm = caller.project.settings.signWithES256 ? .es256 : .rs256
-            guard let key = configuration.signingKeys.signer(for: algorithm, at: seconds) else {
-                throw NoSigningKey()
-            }
+            let signer: (any TokenSigner)? =
+                tokenSigner ?? configuration.signingKeys.signer(for: algorithm, at: seconds)
+            guard let signer else { throw NoSigningKey() }
             let claims = question.claims(caller, issuer: try issuer(of: caller.project))
-            let jwt = try key.token(of: claims)
+            let jwt = try signer.token(of: claims)
             var answer = try await functions.ask(url, of: event, for: caller.project.id, jwt: jwt)
             try check(&answer, event, &account, &signIn)
             return answer

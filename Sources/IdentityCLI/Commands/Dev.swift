@@ -37,7 +37,12 @@ struct Dev: AsyncParsableCommand {
     @Option(help: "Which demo identity providers to start: none, some (Demo ID, Google, GitHub) or all.")
     var demoProviders = DemoProviders.Selection.some
 
-    @Flag(help: "Issue unsigned ID tokens, as Firebase's emulator does; the Admin SDK for Node.js requires it.")
+    @Flag(
+        help: """
+            Leave ID tokens, and the JWT of blocking functions, unsigned, as Firebase's emulator does; the Admin SDK for \
+            Node.js requires it.
+            """
+    )
     var unsignedTokens = false
 
     @Option(

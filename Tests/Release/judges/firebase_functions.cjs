@@ -1,7 +1,7 @@
 // Blocking functions written with firebase-functions: what they receive of every kind of sign-in, and that what they
 // answer is applied.
 //
-// usage: FIREBASE_AUTH_EMULATOR_HOST=HOST:PORT JUDGES=FOLDER node firebase_functions.cjs PROJECT
+// usage: [TOKENS=unsigned] FIREBASE_AUTH_EMULATOR_HOST=HOST:PORT JUDGES=FOLDER node firebase_functions.cjs PROJECT
 'use strict';
 const assert = require('node:assert');
 const http = require('node:http');
@@ -10,9 +10,12 @@ const path = require('node:path');
 const project = process.argv[2];
 const host = `http://${process.env.FIREBASE_AUTH_EMULATOR_HOST}`;
 process.env.GCLOUD_PROJECT = project;
-// The SDK accepts only audiences of Google's hosts.
-process.env.FIREBASE_DEBUG_MODE = 'true';
-process.env.FIREBASE_DEBUG_FEATURES = '{"skipTokenVerification":true}';
+// Beside an emulator, the SDK verifies all of a JWT but its signature, and takes it only if it has none.
+const unsigned = process.env.TOKENS === 'unsigned';
+if (!unsigned) {
+  process.env.FIREBASE_DEBUG_MODE = 'true';
+  process.env.FIREBASE_DEBUG_FEATURES = '{"skipTokenVerification":true}';
+}
 const { beforeUserCreated, beforeUserSignedIn } = require(path.join(process.env.JUDGES, 'firebase-functions.cjs'));
 
 const events = [];
@@ -64,6 +67,8 @@ async function main() {
     beforeCreate: { functionUri: `http://127.0.0.1:${server.address().port}/create` },
     beforeSignIn: { functionUri: `http://127.0.0.1:${server.address().port}/sign-in` },
   };
+  // The SDK accepts only audiences of Google's hosts.
+  if (unsigned) for (const trigger of Object.values(triggers)) trigger.audience = 'https://door-abc123.a.run.app/';
   const config = `/v2/projects/${project}/config?updateMask=blockingFunctions`;
   await admin('PATCH', config, { blockingFunctions: { triggers } });
 
@@ -118,7 +123,7 @@ async function main() {
   assert.equal(factor.factorId, 'phone');
   assert.equal(factor.phoneNumber, '+15555550144');
   assert.ok(!Number.isNaN(Date.parse(factor.enrollmentTime)), factor.enrollmentTime);
-  console.log('firebase-functions: two functions, four sign-ins');
+  console.log(`firebase-functions: two functions, four sign-ins${unsigned ? ', unsigned' : ''}`);
 }
 
 main().then(() => process.exit(0), error => {

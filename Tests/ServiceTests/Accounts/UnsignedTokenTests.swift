@@ -98,6 +98,31 @@ struct UnsignedTokenTests {
         }
     }
 
+    @Test("so is the JWT of blocking functions, as the emulator sends it", arguments: [true, false])
+    func blockingFunctions(_ unsigned: Bool) async throws {
+        try await WebReceiver.run { receiver in
+            receiver.answer { _ in (200, "{}") }
+            var options = TestService.Options()
+            options.development = true
+            options.unsignedTokens = unsigned
+            options.settings = .development
+            options.settings.blockingFunctions[.beforeCreate] = receiver.baseURL + "/create"
+            try await TestService.run(options) { service in
+                let user = try await service.signUp("ada@example.com")
+                #expect(user.status == 200, "\(user)")
+                let request = try #require(receiver.received.first { $0.path == "/create" })
+                let jwt = try #require(request.json["data"]?["jwt"]?.string)
+                let header = jwt.split(separator: ".").first.flatMap { Base64URL.decode($0) } ?? []
+                let isUnsigned = String(decoding: header, as: UTF8.self) == #"{"alg":"none","typ":"JWT"}"#
+                #expect(isUnsigned == unsigned && jwt.hasSuffix(".") == unsigned)
+                let claims = Reply.claims(of: Self.padded(jwt))
+                #expect(claims["iss"]?.string == "https://securetoken.google.com/\(service.project.id)")
+                #expect(claims["aud"]?.string == receiver.baseURL + "/create")
+                #expect(claims["user_record"]?["email"] == "ada@example.com")
+            }
+        }
+    }
+
     @Test("are nothing without the flag, in development and in production (T-C5)", arguments: [true, false])
     func refused(_ development: Bool) async throws {
         var options = TestService.Options()
