@@ -10,6 +10,8 @@ public struct AuthErrorCode: RawRepresentable, Sendable, Hashable {
     public static let captchaCheckFailed = Self(rawValue: "CAPTCHA_CHECK_FAILED")
     public static let credentialAlreadyInUse = Self(rawValue: "FEDERATED_USER_ID_ALREADY_LINKED")
     public static let emailAlreadyInUse = Self(rawValue: "EMAIL_EXISTS")
+    /// The account has second factors: verify the new email first.
+    public static let emailChangeNeedsVerification = Self(rawValue: "EMAIL_CHANGE_NEEDS_VERIFICATION")
     static let emailNotFound = Self(rawValue: "EMAIL_NOT_FOUND")
     public static let expiredActionCode = Self(rawValue: "EXPIRED_OOB_CODE")
     public static let invalidActionCode = Self(rawValue: "INVALID_OOB_CODE")

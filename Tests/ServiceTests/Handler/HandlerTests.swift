@@ -155,7 +155,8 @@ struct HandlerTests {
     func cannotStart() async throws {
         try await ProviderScene.runPages(.oidc) { scene in
             for (name, value, code) in [
-                ("providerId", "oidc.nobody", "operation-not-allowed"), ("providerId", "", "argument-error"),
+                ("providerId", "oidc.nobody", "operation-not-allowed"),
+                ("providerId", "MadeUpProvider", "invalid-provider-id"), ("providerId", "", "argument-error"),
                 ("tid", "some-tenant", "invalid-tenant-id"),
                 ("customParameters", #"{"max_age":"x"}"#, "argument-error"),
             ] {

@@ -28,6 +28,7 @@ struct HandlerFault: Sendable, Hashable {
             switch wire.code {
             case _ where wire.status.kind == .serverError: "internal-error"
             case "OPERATION_NOT_ALLOWED", "PROJECT_DISABLED": "operation-not-allowed"
+            case "INVALID_PROVIDER_ID": "invalid-provider-id"
             case "INVALID_TENANT_ID": "invalid-tenant-id"
             case "USER_CANCELLED": "user-cancelled"
             case "TOO_MANY_ATTEMPTS_TRY_LATER": "too-many-requests"
@@ -45,7 +46,7 @@ struct HandlerFault: Sendable, Hashable {
     var words: (title: PageText, advice: PageText) {
         switch code {
         case _ where status.kind == .serverError: (.failedTitle, .failedAdvice)
-        case "operation-not-allowed": (.notOfferedTitle, .notOfferedAdvice)
+        case "operation-not-allowed", "invalid-provider-id": (.notOfferedTitle, .notOfferedAdvice)
         case "invalid-credential": (.flowEndedTitle, .flowEndedAdvice)
         case "web-storage-unsupported": (.nothingKeptTitle, .nothingKeptAdvice)
         case "unauthorized-domain", "app-not-authorized": (.unknownAppTitle, .unknownAppAdvice)
