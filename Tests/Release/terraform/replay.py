@@ -15,7 +15,7 @@ it contains none of their code.
 Lines: `ok name`, `FAULT name: sent …, expected …, got …`, `decided name: …` (of DECIDED) and `note name: …` (what is the
 provider's own doing, or only of interest). Exit code 1 if there is a FAULT.
 """
-import argparse, copy, datetime, gzip, http.client, json, os, random, re, shutil, signal, string, subprocess, sys
+import argparse, base64, copy, datetime, gzip, http.client, json, os, random, re, shutil, signal, string, subprocess, sys
 import tempfile, threading, time, urllib.parse
 
 # What is refused or hidden by decision (docs/guide/terraform.md), by the names of cases.
@@ -885,6 +885,13 @@ def default_idp(idp, client="client-id", secret="secret", enabled=True, **more):
     return dict({"idp_id": idp, "client_id": client, "client_secret": secret, "enabled": enabled}, **more)
 
 
+def apple_secret(client):
+    """As Google documents it for apple.com: a JWT. Only Apple can verify its signature."""
+    claims = {"iss": "TEAM", "sub": client, "aud": "https://appleid.apple.com", "exp": int(time.time()) + 86400}
+    parts = [json.dumps(part).encode() for part in ({"alg": "ES256", "kid": "KEY"}, claims)] + [b"signature"]
+    return ".".join(base64.urlsafe_b64encode(part).rstrip(b"=").decode() for part in parts)
+
+
 CASES = []
 
 
@@ -1340,6 +1347,8 @@ def default_ids(g):
                 note("idp_id.apple.com", "any client_secret is taken")
             except Failed as e:
                 note("idp_id.apple.com", "client_secret = \"secret\" is refused: %s" % e)
+            apple = default_idp(i, secret=apple_secret("client-id"))
+            run("idp_id.%s" % i, g.wire, "default_supported_idp_config", g.shared, [("create", apple)])
             continue
         run("idp_id.%s" % i, g.wire, "default_supported_idp_config", g.shared, [("create", default_idp(i))])
 
