@@ -110,7 +110,7 @@ struct ConsoleProvider {
             <input id="team" name="teamId" value="\(variables["teamId"]?.string ?? "")" maxlength="64" autocomplete="off" spellcheck="false">
             <label for="key">Key ID</label>
             <input id="key" name="keyId" value="\(variables["keyId"]?.string ?? "")" maxlength="64" autocomplete="off" spellcheck="false">
-            <label for="private">Private key (contents of the .p8 file)</label>
+            <label for="private">Private key (contents of the .p8 file), or a JWT signed with it</label>
             <textarea id="private" name="privateKey" rows="4" autocomplete="off" spellcheck="false" aria-describedby="private-hint"></textarea>
             <p id="private-hint" class="hint">\(html: Self.hint(ofKept: provider.clientSecret != nil))</p>
             """
