@@ -4,7 +4,7 @@
 | --- | --- | --- |
 | one origin | the app's host passes everything on to the service | the same |
 | one site | 127.0.0.1, a port | 127.0.0.1, another port |
-| proxied | its host passes `/__/` on, and is the project's `identity.publicURL` | another site, which the SDK calls |
+| proxied | its host passes `/__/` on, and is one of the project's `identity.appURLs` | another site, which the SDK calls |
 | two sites | localhost | 127.0.0.1 |
 """
 
@@ -111,7 +111,7 @@ class Servers:
             switch = page.index("sdk.connectAuthEmulator")
             page = page[:switch] + f"Object.assign(auth.config, {fields});" + page[page.index("\n", switch):]
             server.page = page.encode()
-            self.service.configure(**{"identity.publicURL": server.url})
+            self.service.configure(**{"identity.appURLs": [server.url]})
         else:
             server = self.start("127.0.0.1" if place == "one site" else "localhost")
             server.page = self.page.replace("SERVICE", self.service.url).encode()
@@ -129,7 +129,7 @@ def apps(service, tmp_path_factory):
     servers = Servers(service, tmp_path_factory.mktemp("tls"))
     yield {place: servers.app(place) for place in PLACES}
     servers.close()
-    service.configure(**{"identity.publicURL": ""})
+    service.configure(**{"identity.appURLs": []})
 
 
 # --- The app in an engine

@@ -16,10 +16,19 @@ struct ProjectURLTests {
     }
 
     private static func set(_ url: String, in service: TestService, token: String? = nil) async throws -> Reply {
-        let body: JSON = ["identity": ["publicURL": .string(url)]]
+        try await set("publicURL", .string(url), in: service, token: token)
+    }
+
+    private static func set(
+        _ name: String,
+        _ value: JSON,
+        in service: TestService,
+        token: String? = nil
+    ) async throws -> Reply {
+        let body: JSON = ["identity": [name: value]]
         return try await service.send(
             "PATCH",
-            "/v2/projects/\(service.project.id)/config?updateMask=identity.publicURL",
+            "/v2/projects/\(service.project.id)/config?updateMask=identity.\(name)",
             headers: [
                 ("Authorization", "Bearer \(token ?? service.adminToken)"), ("Content-Type", "application/json"),
             ],
@@ -89,6 +98,100 @@ struct ProjectURLTests {
             #expect(event?["urlResponse"]?.string == visit.url)
             let signedIn = try await scene.signIn(with: event)
             #expect(signedIn.status == 200, "\(signedIn)")
+        }
+    }
+
+    @Test("a URL of an app is where its browsers come back to from a provider; links and issuer stay")
+    func appURL() async throws {
+        try await ProviderScene.runPages(.oidc) { scene in
+            let app = Self.ownURL(scene.service)
+            let urls: JSON = ["https://app.example.com", .string(app.uppercased() + "/")]
+            let set = try await Self.set("appURLs", urls, in: scene.service)
+            #expect(set["identity"]?["appURLs"] == ["https://app.example.com", .string(app)], "\(set)")
+            let query = FormFields(pairs: scene.parameters()).text
+            let page = try await PlainHTTP.send("GET", "\(app)\(ProviderScene.handler)?\(query)")
+            let opened = try OpenedPage(Reply(page))
+            let url = try #require(opened.data["url"]?.string, "\(page.text)")
+            #expect(URLParts(url).flatMap { FormFields($0.query ?? "")["redirect_uri"] } == app + ProviderScene.handler)
+            let visit = try await ScriptedBrowser().open(url, until: [app + "/"])
+            let back = try await PlainHTTP.send("GET", visit.url, headers: [("Cookie", opened.cookie ?? "")])
+            let signedIn = try await scene.signIn(with: try OpenedPage(Reply(back)).event)
+            #expect(signedIn.status == 200, "\(signedIn)")
+            #expect(signedIn.claims["iss"]?.string?.contains(app) == false)
+            // The host is this project's, with no console.
+            #expect(try await PlainHTTP.send("GET", app + "/console").status == 404)
+            let other = Reply(try await PlainHTTP.send("GET", "\(app)/__/firebase/init.json"))
+            #expect(other["projectId"]?.string == "\(scene.service.project.id)", "\(other)")
+        }
+    }
+
+    @Test("T-D33: an admin of a project sets an app's URL only after its host named this project, and nothing else")
+    func provedAppURLs() async throws {
+        try await WebReceiver.run { host in
+            try await TestService.run(Self.options()) { service in
+                let (_, token) = try await service.stores.configuration.createAdminCredential(
+                    name: "project",
+                    project: service.project.id,
+                    scopes: [.manageConfiguration],
+                    expiresAt: nil
+                )
+                let says = "\(service.baseURL)/\(service.project.id)"
+                let urls: JSON = [.string(host.baseURL)]
+                let bad: [(Int, String)] = [
+                    (404, ""), (200, ""), (200, "\(service.baseURL)/other-project"), (200, "\(service.project.id)"),
+                    (200, "\(says)\n\(service.baseURL)/other-project"), (200, "<p>\(says)</p>"), (204, says),
+                    (302, says),
+                    (200, says + String(repeating: " ", count: 5_000)),
+                ]
+                for (status, body) in bad {
+                    host.answer { _ in (status, body) }
+                    let reply = try await Self.set("appURLs", urls, in: service, token: token.reveal())
+                    #expect(reply.status == 400 && reply.code == "INVALID_CONFIG", "\(status) \(body): \(reply)")
+                    #expect(reply.error?.contains("\(host.baseURL)/.well-known/identity-project says \(says)") == true)
+                }
+                // The service's own host says nothing of the kind, so it is nobody's.
+                let own = try await Self.set(
+                    "appURLs",
+                    [.string(Self.ownURL(service))],
+                    in: service,
+                    token: token.reveal()
+                )
+                #expect(own.code == "INVALID_CONFIG", "\(own)")
+
+                host.answer { request in
+                    (request.path == "/.well-known/identity-project" ? 200 : 404, says + "\n")
+                }
+                let taken = try await Self.set("appURLs", urls, in: service, token: token.reveal())
+                #expect(taken["identity"]?["appURLs"] == urls, "\(taken)")
+                // What is there stays without being asked again; what is read can be written.
+                host.answer { _ in (404, "") }
+                let again = try await Self.set("appURLs", urls, in: service, token: token.reveal())
+                #expect(again.status == 200, "\(again)")
+
+                // A second project that the host names gets it only once the first has given it up.
+                try await TestService.run(Self.options()) { other in
+                    let (_, token) = try await other.stores.configuration.createAdminCredential(
+                        name: "project",
+                        project: other.project.id,
+                        scopes: [.manageConfiguration],
+                        expiresAt: nil
+                    )
+                    host.answer { _ in (200, "\(other.baseURL)/\(other.project.id)") }
+                    let refused = try await Self.set("appURLs", urls, in: other, token: token.reveal())
+                    #expect(refused.error?.contains("another project's") == true, "\(refused)")
+                    #expect(try await Self.set("appURLs", [], in: service).status == 200)
+                    try await other.stores.configuration.refresh()
+                    let given = try await Self.set("appURLs", urls, in: other, token: token.reveal())
+                    #expect(given.status == 200, "\(given)")
+                }
+                for url in [
+                    "app.example.com", "https://app.example.com/path", "http://app.example.com",
+                    "https://*.example.com",
+                ] {
+                    let reply = try await Self.set("appURLs", [.string(url)], in: service)
+                    #expect(reply.code == "INVALID_CONFIG", "\(url): \(reply)")
+                }
+            }
         }
     }
 

@@ -16,7 +16,7 @@ struct SettingLeafTests {
             "tokenIssuer": "firebase", "signingAlgorithm": "ES256",
             "rotateRefreshTokens": true, "sessionIdleDays": 9, "deleteAccountsDeletedAtProvider": true,
             "replicaStalenessSeconds": "9", "googleLoader": true, "signInPage": true, "appName": "App",
-            "changePasswordURL": "https://app.example.com/password",
+            "changePasswordURL": "https://app.example.com/password", "appURLs": ["https://app.example.com"],
             "captchaOperations": ["email"], "customTokensNeedSecondFactor": true, "blockingFunctionCalls": "all",
             "pages": [
                 "accentColor": "#112233", "backgroundColor": "#112233", "darkAccentColor": "#112233",

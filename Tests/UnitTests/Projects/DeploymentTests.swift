@@ -18,10 +18,40 @@ struct DeploymentTests {
         // It could not be set; the service's URL became this one afterwards.
         for (url, shows) in [("https://ID.example.com:443/", true), ("https://login.example.com", false)] {
             let deployment = Deployment(publicURL: url).findingProjects { host in
-                host == "id.example.com" ? project : nil
+                host == "id.example.com" ? (project, PublicURL("https://id.example.com")) : nil
             }
             #expect(deployment.shows(nil, at: "id.example.com") == shows, "\(url)")
             #expect(deployment.shows(id, at: "id.example.com"))
+        }
+    }
+
+    @Test("T-D33: the host of an app is that of the one project that has it; an admin's of the service counts before")
+    func appURLs() throws {
+        func project(_ name: String, _ change: (inout ProjectSettings) -> Void) throws -> Project {
+            var settings = ProjectSettings()
+            change(&settings)
+            return Project(
+                id: try #require(ProjectID(rawValue: name)),
+                number: ProjectNumber(rawValue: Int64(name.count)),
+                settings: settings,
+                passwordSignerKey: Secret("")
+            )
+        }
+        let projects = [
+            try project("tea-room") {
+                $0.appURLs = ["https://a.example.com", "https://both.example.com", "https://c.example.com"].map {
+                    PublicURL($0)
+                }
+            },
+            try project("coffee-house") { $0.appURLs = [PublicURL("https://both.example.com")] },
+            try project("wine-cellar") { $0.publicURL = PublicURL("https://c.example.com") },
+        ]
+        let snapshot = ConfigurationSnapshot(version: 1, projects: projects, apiKeys: [], providers: [])
+        for (host, owner) in [
+            ("a.example.com", "tea-room"), ("A.example.com.:443", "tea-room"), ("both.example.com", nil),
+            ("c.example.com", "wine-cellar"), ("a.example.com:8443", nil), ("b.a.example.com", nil),
+        ] {
+            #expect(snapshot.owner(ofHost: host)?.project.id.rawValue == owner, "\(host)")
         }
     }
 }
