@@ -24,6 +24,8 @@ package struct Caller: Sendable {
     package var language: String?
     /// In bytes, where the client keeps the ID token in a cookie; nil elsewhere.
     package var longestIDToken: Int?
+    /// The `Origin` of the page that called, as its browser sent it.
+    package var origin: String?
     /// The result of a CAPTCHA, for operations that need one (``Projects/CaptchaOperation``).
     package var captchaResponse: Secret?
 

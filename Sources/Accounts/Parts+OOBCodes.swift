@@ -49,6 +49,7 @@ extension Parts {
             hash: SecureHash.sha256(code.reveal())
         )
         values.newEmail = newEmail
+        values.lifetime = caller.project.settings.mail[linkOf: type.template]
         if development { values.mailLifetime = Self.developmentMailLifetime }
         if let recipient {
             values.mail = Mail(
@@ -59,6 +60,7 @@ extension Parts {
                 newEmail: newEmail?.original,
                 language: caller.language
             )
+            values.mail?.lifetime = values.lifetime
         }
         return PreparedCode(values: values, code: code, link: Secret(link.text))
     }
@@ -142,6 +144,20 @@ extension Parts {
         return try await require(await stores.oobCodes.find(Secret(text), in: caller.scope), caller)
     }
 
+    /// The code of a link that has expired.
+    ///
+    /// - Throws: ``AccountsError/invalidOOBCode`` for any other.
+    func findCode(expired text: String, _ caller: Caller) async throws -> OOBCode {
+        let isCode = Base64URL.decode(text)?.count == 32
+        guard isCode, let found = try await stores.oobCodes.find(Secret(text), in: caller.scope)?.code,
+            found.validUntil <= now()
+        else {
+            try await stores.rateLimits.take(codeLimits(caller))
+            throw AccountsError.invalidOOBCode
+        }
+        return found
+    }
+
     /// The same code, with its account as it is now.
     func findCode(again code: OOBCode, _ caller: Caller) async throws -> FoundCode {
         try await require(await stores.oobCodes.find(again: code, in: caller.scope), caller)
@@ -211,18 +227,5 @@ extension NewOOBCode {
     mutating func addShortCode(_ digits: Secret, session: Secret) {
         shortCode = NewShortCode(digits: digits, session: session)
         mail?.code = digits.reveal()
-    }
-}
-
-extension OOBCodeType {
-    fileprivate var template: Mail.Template {
-        switch self {
-        case .passwordReset: .passwordReset
-        case .verifyEmail: .verifyEmail
-        case .recoverEmail: .recoverEmail
-        case .emailSignIn: .signIn
-        case .verifyAndChangeEmail: .verifyAndChangeEmail
-        case .revertSecondFactor: .revertSecondFactor
-        }
     }
 }

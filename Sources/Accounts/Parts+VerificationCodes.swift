@@ -48,6 +48,7 @@ extension Parts {
         )
         code.language = caller.language
         code.appHash = appHash.flatMap { $0.wholeMatch(of: /[A-Za-z0-9+\/]{11}/) == nil ? nil : $0 }
+        code.host = settings.phone.bindsCodesToPages ? host(ofPage: caller) : nil
         code.sends = fixed == nil
         code.showsSession = development
         // A number that is only being enrolled may be anyone's.
@@ -63,6 +64,17 @@ extension Parts {
         guard let code, !code.isEmpty else { throw .missingVerificationCode }
         guard let digits = TypedCode.sixDigits(code) else { throw .invalidVerificationCode }
         return digits
+    }
+
+    /// The host of the page that calls, if it is one of the project's or the service's, with a certificate.
+    ///
+    /// A browser offers the code to pages of that host, so no other page may choose it.
+    private func host(ofPage caller: Caller) -> String? {
+        guard let origin = caller.origin.flatMap({ ContinueURI($0) }), origin.isOrigin, origin.scheme == "https",
+            origin.isAuthorizedOrigin(of: caller.project.settings, anyLoopback: false)
+                || deployment.urls(of: caller.project).contains(where: { $0.authority == origin.authority })
+        else { return nil }
+        return origin.host
     }
 
     /// Checks an SMS code: counts the attempt before anything is compared (threats.md, T-E2).

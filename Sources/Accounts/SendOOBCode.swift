@@ -77,8 +77,26 @@ package struct SendOOBCode: Sendable {
         case .verifyAndChangeEmail: subject = try await change(request, role, caller)
         case .recoverEmail, .revertSecondFactor: throw AccountsError.unsupportedRequestType
         }
-        var code = try parts.prepareCode(
+        return try await issue(
             request.type,
+            subject,
+            as: role,
+            continueURL: continueURL,
+            linkDomain: linkDomain,
+            caller
+        )
+    }
+
+    func issue(
+        _ type: OOBCodeType,
+        _ subject: Subject,
+        as role: Role,
+        continueURL: String?,
+        linkDomain: String?,
+        _ caller: Caller
+    ) async throws -> Result {
+        var code = try parts.prepareCode(
+            type,
             owner: subject.owner,
             email: subject.email,
             newEmail: subject.newEmail,
@@ -102,12 +120,12 @@ package struct SendOOBCode: Sendable {
         )
         parts.report(code.values)
         var result = Result(email: subject.email, issued: role.mails ? nil : (code.code, code.link))
-        if request.type == .emailSignIn { result.codeSession = code.values.shortCode?.session }
+        if type == .emailSignIn { result.codeSession = code.values.shortCode?.session }
         return result
     }
 
     /// The subject of a code.
-    private struct Subject {
+    struct Subject {
         /// The account, or the email of a sign-in code.
         var owner: String
         /// Nil for an email without an account.
@@ -220,7 +238,7 @@ package struct SendOOBCode: Sendable {
         return (account, nil)
     }
 
-    private func find(_ address: EmailAddress, _ caller: Caller) async throws -> Account? {
+    func find(_ address: EmailAddress, _ caller: Caller) async throws -> Account? {
         try await parts.accounts.find(AccountSelectors(emails: [address]), merged: true, in: caller.scope).first
     }
 
@@ -249,7 +267,7 @@ package struct SendOOBCode: Sendable {
         return address
     }
 
-    private func continueURL(_ request: Request, _ caller: Caller) throws(AccountsError) -> String? {
+    func continueURL(_ request: Request, _ caller: Caller) throws(AccountsError) -> String? {
         let url = try parts.continueURL(request.continueURL, caller)
         guard url != nil || !request.handlesCodeInApp else { throw .missingContinueURI }
         return url

@@ -1,11 +1,14 @@
+package import Projects
+
 /// An email with a link; it is rendered when it is sent.
 package struct Mail: Sendable, Codable {
     /// The outbox's name for it.
     package static let kind = "mail"
 
-    package enum Template: String, Sendable, Codable, CaseIterable {
-        case passwordReset, verifyEmail, signIn, verifyAndChangeEmail, recoverEmail, revertSecondFactor
-    }
+    /// The lifetime of a code beside a link, in seconds; never longer than the link's.
+    package static let codeLifetime: Int64 = 600
+
+    package typealias Template = MailTemplate
 
     package var template: Template
     /// The recipient.
@@ -17,6 +20,8 @@ package struct Mail: Sendable, Codable {
     package var code: String?
     /// The new address, in verifyAndChangeEmail, and in recoverEmail unless the address was removed.
     package var newEmail: String?
+    /// The lifetime of the link, in seconds; nil in an email that an earlier release wrote.
+    package var lifetime: Int64?
     /// BCP 47, from X-Firebase-Locale; nil for the project's own.
     package var language: String?
 

@@ -12,8 +12,7 @@ package struct MailMessage: Sendable {
     package let id: String
     /// BCP 47.
     package var language: String?
-    /// At least one of the two.
-    package let text: String?
+    package let text: String
     package let html: String?
 
     /// - Parameter id: letters, digits and dashes.
@@ -24,7 +23,7 @@ package struct MailMessage: Sendable {
         to recipient: EmailAddress,
         subject: String,
         date: Date,
-        text: String?,
+        text: String,
         html: String?
     ) {
         guard subject.unicodeScalars.allSatisfy({ $0.properties.generalCategory != .control }) else { return nil }
@@ -51,11 +50,11 @@ package struct MailMessage: Sendable {
         ]
         if let replyTo { lines.append("Reply-To: \(MailAddress.onTheWire(replyTo))") }
         if let language { lines.append("Content-Language: \(language)") }
-        let parts = [text.map { part("plain", $0) }, html.map { part("html", $0) }].compactMap { $0 }
+        let parts = [part("plain", text)] + (html.map { [part("html", $0)] } ?? [])
         if parts.count == 1 {
             lines += parts[0]
         } else {
-            // Base64 has no `_`, so no line of a part equals the boundary.
+            // The last part is the best (RFC 2046 §5.1.4). Base64 has no `_`, so no line of a part equals the boundary.
             let boundary = "=_\(id)"
             lines += ["Content-Type: multipart/alternative;", " boundary=\"\(boundary)\"", ""]
             for part in parts { lines += ["--\(boundary)"] + part }
@@ -67,8 +66,8 @@ package struct MailMessage: Sendable {
     private func part(_ type: String, _ text: String) -> [String] {
         [
             "Content-Type: text/\(type); charset=utf-8", "Content-Transfer-Encoding: base64", "",
-            // Lines of text end with CR LF (RFC 2046 §4.1.1).
-            Data(text.split(separator: "\n", omittingEmptySubsequences: false).joined(separator: "\r\n").utf8)
+            // Lines of text end with CR LF (RFC 2046 §4.1.1), whatever a project typed.
+            Data(text.replacing(/\r\n|\r|\n/.matchingSemantics(.unicodeScalar), with: "\r\n").utf8)
                 .base64EncodedString(options: [
                     .lineLength76Characters, .endLineWithCarriageReturn, .endLineWithLineFeed,
                 ]),

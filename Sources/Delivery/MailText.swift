@@ -1,3 +1,5 @@
+import Projects
+
 /// The text of an email in one language, with Firebase's placeholders.
 struct MailText: Sendable {
     var subject: String
@@ -16,6 +18,8 @@ struct MailLanguage: Sendable {
     /// BCP 47.
     var tag: String
     var greeting: String
+    /// How long the link is valid.
+    var expiry: String
     var closing: String
     var texts: [Mail.Template: MailText]
 
@@ -24,9 +28,11 @@ struct MailLanguage: Sendable {
     /// The language of the first supported tag, ignoring its further parts: `de-AT` is German (RFC 4647 §3.4).
     static func best(_ tags: [String?]) -> MailLanguage {
         for tag in tags {
-            let primary = tag?.prefix { $0 != "-" && $0 != "_" }.lowercased()
-            if let language = all.first(where: { $0.tag == primary }) { return language }
+            if let language = tag.flatMap({ of($0) }) { return language }
         }
         return english
     }
+
+    /// Nil for a language without texts.
+    static func of(_ tag: String) -> MailLanguage? { all.first { $0.tag == LanguageTag.language(tag) } }
 }

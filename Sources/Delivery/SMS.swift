@@ -18,6 +18,8 @@ package struct SMS: Sendable, Codable {
     package var language: String?
     /// Set by an Android app, whose SMS ends with it, so that the app reads the SMS itself (SMS Retriever).
     package var appHash: String?
+    /// The host of the page that requested it, to which browsers then bind the code.
+    package var host: String?
     /// The code's sessionInfo; only in `identity dev`, which shows it.
     package var session: String?
 

@@ -7,6 +7,24 @@ package struct PhoneSettings: Sendable, Hashable, Codable {
     /// Numbers that get no SMS and have a fixed code, for tests and app reviewers.
     package var testNumbers: [String: String] = [:]
     package var regions = SMSRegions()
+    // Rows of earlier releases lack these.
+    private var ownTexts: [String: String]?
+    private var namesHosts: Bool?
+
+    /// The project's own texts of SMS by language (BCP 47), as the admin spelled it; each is in place of ours.
+    package var texts: [String: String] {
+        get { ownTexts ?? [:] }
+        set { ownTexts = newValue.isEmpty ? nil : newValue }
+    }
+
+    /// Whether the SMS that a page requests names the page's host, for which browsers then offer the code.
+    package var bindsCodesToPages: Bool {
+        get { namesHosts ?? false }
+        set { namesHosts = newValue ? true : nil }
+    }
+
+    /// What ``texts`` may contain.
+    package static let placeholders = ["%CODE%", "%APP_NAME%"]
 
     package init() {}
 }

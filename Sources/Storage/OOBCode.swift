@@ -1,6 +1,7 @@
 package import Delivery
 package import Linking
 import Postgres
+package import Projects
 import Secrets
 package import Sessions
 package import struct Foundation.Date
@@ -14,12 +15,15 @@ package enum OOBCodeType: String, Sendable, Hashable, CaseIterable {
     case verifyAndChangeEmail = "VERIFY_AND_CHANGE_EMAIL"
     case revertSecondFactor = "REVERT_SECOND_FACTOR_ADDITION"
 
-    /// The lifetime of a code, in seconds.
-    package var lifetime: Double {
+    /// The email with its link.
+    package var template: MailTemplate {
         switch self {
-        case .passwordReset: 3_600
-        case .emailSignIn: 6 * 3_600
-        case .verifyEmail, .recoverEmail, .verifyAndChangeEmail, .revertSecondFactor: 3 * 86_400
+        case .passwordReset: .passwordReset
+        case .verifyEmail: .verifyEmail
+        case .recoverEmail: .recoverEmail
+        case .emailSignIn: .signIn
+        case .verifyAndChangeEmail: .verifyAndChangeEmail
+        case .revertSecondFactor: .revertSecondFactor
         }
     }
 }
@@ -54,6 +58,8 @@ package struct NewOOBCode: Sendable {
     /// As ``OOBCode/phoneNumber``.
     package var phoneNumber: String?
     package var hash: [UInt8]
+    /// In seconds.
+    package var lifetime: Int64
     /// The session that requested it, whose end also ends the code; nil if the code outlives it.
     package var session: SessionID?
     /// The digits in the email; nil for the link alone.
@@ -70,6 +76,7 @@ package struct NewOOBCode: Sendable {
         self.owner = owner
         self.email = email
         self.hash = hash
+        lifetime = type.template.standardLinkLifetime
     }
 }
 

@@ -56,12 +56,12 @@ package struct OOBCodeStore: Sendable {
         now: Date,
         _ executor: some PostgresExecutor
     ) async throws {
-        let validUntil = now.addingTimeInterval(code.isDecoy ? 0 : code.type.lifetime)
+        let validUntil = now.addingTimeInterval(code.isDecoy ? 0 : Double(code.lifetime))
         let digits = code.shortCode
         let digitsSession = digits.map { SecureHash.sha256($0.session.reveal()) }
         // A decoy with digits stays as long as a code: a client that tries the digits learns no difference.
         let expiry =
-            code.isDecoy && digits == nil ? now : now.addingTimeInterval(code.type.lifetime + Self.remembrance)
+            code.isDecoy && digits == nil ? now : now.addingTimeInterval(Double(code.lifetime) + Self.remembrance)
         let insertion: SQL = """
             INSERT INTO oob_codes (project, tenant, type, owner, code_hash, email, new_email, proved, phone_number,
                 session, created_at, valid_until, expires_at, digits_hash, digits_session_hash, digits_valid_until)
@@ -70,7 +70,7 @@ package struct OOBCodeStore: Sendable {
                 \(code.owner), \(code.hash), \(code.email.original), \(code.newEmail?.original), \(code.proved),
                 \(code.phoneNumber), \(code.session?.rawValue), \(now), \(validUntil), \(expiry),
                 \(digits.map { keyRing.hash(of: $0.digits, digitsSession ?? [], in: Self.table, scope) }),
-                \(digitsSession), \(digits.map { _ in now.addingTimeInterval(NewShortCode.lifetime) })
+                \(digitsSession), \(digits.map { _ in now.addingTimeInterval(Double(min(code.lifetime, Mail.codeLifetime))) })
             FROM limits WHERE \(sql: limits.havePassed)
             ON CONFLICT (project, tenant, type, owner) DO UPDATE SET code_hash = EXCLUDED.code_hash,
                 email = EXCLUDED.email, new_email = EXCLUDED.new_email, session = EXCLUDED.session,

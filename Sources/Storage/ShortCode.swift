@@ -6,8 +6,6 @@ import Projects
 ///
 /// They are worth nothing without the session of the client that requested the email (threats.md, T-E21).
 package struct NewShortCode: Sendable {
-    /// The lifetime, in seconds.
-    package static let lifetime = 600.0
     /// Attempts allowed for a code.
     package static let attempts = 5
 

@@ -24,6 +24,8 @@ package struct NewVerificationCode: Sendable {
     package var language: String?
     /// Of an Android app; see ``Delivery/SMS/appHash``.
     package var appHash: String?
+    /// Of a page; see ``Delivery/SMS/host``.
+    package var host: String?
     /// Whether an SMS is sent: a test number gets none.
     package var sends = true
     /// Whether the SMS message in the outbox contains its session, as in `identity dev`.

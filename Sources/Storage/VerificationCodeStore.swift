@@ -76,6 +76,7 @@ package struct VerificationCodeStore: Sendable {
             language: code.language,
             appHash: code.appHash
         )
+        sms.host = code.host
         if code.showsSession { sms.session = code.session.reveal() }
         return sms
     }

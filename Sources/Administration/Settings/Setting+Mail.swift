@@ -8,24 +8,19 @@ extension Setting {
             text(
                 "notification.defaultLocale",
                 \.mail.defaultLocale,
-                TextRule("be a language, such as de or pt-BR") {
-                    $0.wholeMatch(of: /[A-Za-z]{2,8}([\-_][A-Za-z0-9]{1,8}){0,4}/) != nil
-                }
+                TextRule("be a language, such as de or pt-BR", LanguageTag.isValid)
             ),
             text("identity.appName", \.mail.appName, line(128)),
-        ] + MailSettings.templates.flatMap(ofTemplate)
+        ] + MailTemplate.allCases.map(\.settingsName).flatMap(ofTemplate)
+        + MailTemplate.allCases.map {
+            seconds("identity.emailLinkSeconds.\($0.rawValue)", \.mail[linkOf: $0], in: MailTemplate.linkLifetimes)
+        }
 
     private static func ofTemplate(_ name: String) -> [Setting] {
         let path = "notification.sendEmail.\(name)"
         return [
-            text("\(path).subject", \.mail[name].subject, line(256)),
-            text(
-                "\(path).body",
-                \.mail[name].body,
-                TextRule("contain %LINK% and at most 65536 bytes") {
-                    $0.contains("%LINK%") && $0.utf8.count <= 65_536 && !$0.utf8.contains(0)
-                }
-            ),
+            text("\(path).subject", \.mail[name].subject, line(256), placeholders: MailTemplate.placeholders),
+            text("\(path).body", \.mail[name].body, body, placeholders: MailTemplate.placeholders),
             bodyFormat("\(path).bodyFormat", name),
             text("\(path).senderDisplayName", \.mail[name].senderDisplayName, line(128)),
             text(
@@ -35,8 +30,46 @@ extension Setting {
                     !$0.contains("@") && EmailAddress("\($0)@example.com") != nil
                 }
             ),
-            text("\(path).replyTo", \.mail[name].replyTo, TextRule("be an email address") { EmailAddress($0) != nil }),
+            text("\(path).replyTo", \.mail[name].replyTo, address), localized("\(path).localized", name),
         ]
+    }
+
+    private static let body = TextRule("contain %LINK% and at most 65536 bytes") {
+        $0.contains("%LINK%") && $0.utf8.count <= 65_536 && !$0.utf8.contains(0)
+    }
+
+    private static let address = TextRule("be an email address") { EmailAddress($0) != nil }
+
+    /// A template's texts by language; each is whole, so that no email mixes two languages.
+    private static func localized(_ path: String, _ template: String) -> Setting {
+        let field = Field(path, get: { $0.mail[template].localized }) { settings, texts in
+            try check(languages: texts.keys, path)
+            for (tag, text) in texts {
+                try check(text.subject, "\(path).\(tag).subject", line(256), MailTemplate.placeholders)
+                try check(text.body, "\(path).\(tag).body", body, MailTemplate.placeholders)
+                try check(text.senderDisplayName, "\(path).\(tag).senderDisplayName", line(128))
+                try check(text.replyTo, "\(path).\(tag).replyTo", address)
+                let isWhole = text.subject != nil && text.body != nil
+                guard isWhole || MailSettings.languages.contains(LanguageTag.language(tag)) else {
+                    throw AdministrationError.invalid(
+                        "\(path).\(tag) must have a subject and a body: there are no others in this language."
+                    )
+                }
+            }
+            settings.mail[template].localized = texts.filter { $0.value != MailSettings.Text() }
+        }
+        return Setting(path: path, value: .mailTexts(field))
+    }
+
+    /// Of a map by language.
+    static func check(languages tags: some Collection<String>, _ path: String) throws {
+        guard tags.count <= 100, tags.allSatisfy(LanguageTag.isValid),
+            Set(tags.map(LanguageTag.normal)).count == tags.count
+        else {
+            throw AdministrationError.invalid(
+                "\(path) must have languages such as de or pt-BR, each once, at most 100."
+            )
+        }
     }
 
     /// The template without a body has none.

@@ -7,7 +7,25 @@ extension Setting {
         flag("signIn.phoneNumber.enabled", \.phone.isEnabled),
         testNumbers("signIn.phoneNumber.testPhoneNumbers"),
         regions("smsRegionConfig"),
+        texts("notification.sendSms.localized"),
+        flag("notification.sendSms.originBoundCodes", \.phone.bindsCodesToPages),
     ]
+
+    private static func texts(_ path: String) -> Setting {
+        // What a browser or an app reads stands on a line of its own below it.
+        let rule = TextRule("contain %CODE% and be one line of at most 320 characters") { text in
+            text.contains("%CODE%") && text.count <= 320
+                && text.unicodeScalars.allSatisfy {
+                    ![.control, .lineSeparator, .paragraphSeparator].contains($0.properties.generalCategory)
+                }
+        }
+        let field = Field(path, get: \.phone.texts) { settings, texts in
+            try check(languages: texts.keys, path)
+            for (tag, text) in texts { try check(text, "\(path).\(tag)", rule, PhoneSettings.placeholders) }
+            settings.phone.texts = texts
+        }
+        return Setting(path: path, value: .map(field))
+    }
 
     private static func testNumbers(_ path: String) -> Setting {
         let field = Field(path, get: \.phone.testNumbers) { settings, codes in

@@ -21,6 +21,7 @@ package struct Setting: Sendable {
         case choices(Field<[String]>, of: [String])
         case texts(Field<[String]>)
         case map(Field<[String: String]>)
+        case mailTexts(Field<[String: MailSettings.Text]>)
         case passwordPolicies(Field<[PasswordPolicy]>)
         case authenticatorApps(Field<[AuthenticatorApp]>)
         case regions(Field<SMSRegions>)
@@ -136,14 +137,30 @@ extension Setting {
     }
 
     /// An optional text.
-    static func text(_ path: String, _ value: Path<String?>, _ rule: TextRule) -> Setting {
+    static func text(
+        _ path: String,
+        _ value: Path<String?>,
+        _ rule: TextRule,
+        placeholders: [String]? = nil
+    ) -> Setting {
         let field = Field(path, get: { $0[keyPath: value] ?? "" }) { settings, text in
-            guard text.isEmpty || rule.allows(text) else {
-                throw AdministrationError.invalid("\(path) must \(rule.words).")
-            }
-            settings[keyPath: value] = text.isEmpty ? nil : text
+            let text = text.isEmpty ? nil : text
+            try check(text, path, rule, placeholders)
+            settings[keyPath: value] = text
         }
         return Setting(path: path, value: .text(field))
+    }
+
+    /// - Parameter placeholders: the only ones that the text may have; nil if `%X%` is none in it.
+    static func check(_ text: String?, _ path: String, _ rule: TextRule, _ placeholders: [String]? = nil) throws {
+        guard let text else { return }
+        guard rule.allows(text) else { throw AdministrationError.invalid("\(path) must \(rule.words).") }
+        // Three letters at least: two can be a percent-encoded byte.
+        for match in text.matches(of: /%[A-Z_]{3,}%/) where placeholders?.contains(String(match.output)) == false {
+            throw AdministrationError.invalid(
+                "\(path) must not contain \(match.output): the placeholders are \(placeholders?.joined(separator: ", ") ?? "")."
+            )
+        }
     }
 
     static func texts(

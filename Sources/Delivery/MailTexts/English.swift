@@ -1,10 +1,13 @@
+import Projects
+
 extension MailLanguage {
     private static let code =
-        "Or enter the code %CODE% where you requested this email. It expires after 10 minutes. Do not share it."
+        "Or enter the code %CODE% where you requested this email. It expires after %CODE_EXPIRES_IN%. Do not share it."
 
     static let english = MailLanguage(
         tag: "en",
         greeting: "Hello %DISPLAY_NAME%,",
+        expiry: "The link expires in %EXPIRES_IN%.",
         closing: "Thanks,\nyour %APP_NAME% team",
         texts: [
             .passwordReset: MailText(

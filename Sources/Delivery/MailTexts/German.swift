@@ -1,11 +1,14 @@
+import Projects
+
 extension MailLanguage {
     private static let code =
-        "Oder geben Sie dort, wo Sie diese E-Mail angefordert haben, den Code %CODE% ein. Er gilt zehn Minuten; geben Sie "
+        "Oder geben Sie dort, wo Sie diese E-Mail angefordert haben, den Code %CODE% ein. Er gilt %CODE_EXPIRES_IN%; geben Sie "
         + "ihn nicht weiter."
 
     static let german = MailLanguage(
         tag: "de",
         greeting: "Guten Tag %DISPLAY_NAME%,",
+        expiry: "Der Link gilt %EXPIRES_IN%.",
         closing: "Vielen Dank\nIhr %APP_NAME%-Team",
         texts: [
             .passwordReset: MailText(

@@ -1,10 +1,13 @@
+import Projects
+
 extension MailLanguage {
     private static let code =
-        "または、このメールをリクエストした画面でコード %CODE% を入力してください。コードの有効期限は 10 分です。他の人に教えないでください。"
+        "または、このメールをリクエストした画面でコード %CODE% を入力してください。コードの有効期限は%CODE_EXPIRES_IN%です。他の人に教えないでください。"
 
     static let japanese = MailLanguage(
         tag: "ja",
         greeting: "%DISPLAY_NAME% 様",
+        expiry: "リンクの有効期限は%EXPIRES_IN%です。",
         closing: "よろしくお願いいたします。\n%APP_NAME% チーム",
         texts: [
             .passwordReset: MailText(

@@ -75,7 +75,8 @@ struct ConsoleSetting: Sendable {
                 <textarea id="\(id)" name="\(setting.path)" rows="4" spellcheck="false">\(field.get(settings).joined(separator: "\n"))</textarea>
 
                 """
-        case .map, .passwordPolicies, .authenticatorApps, .regions, .sms, .webhook, .captcha, .unsupported: return ""
+        case .map, .mailTexts, .passwordPolicies, .authenticatorApps, .regions, .sms, .webhook, .captcha, .unsupported:
+            return ""
         }
     }
 
@@ -101,7 +102,8 @@ struct ConsoleSetting: Sendable {
                 throw AdministrationError.invalid("\(setting.path) must be some of \(choices.joined(separator: ", ")).")
             }
             return field.change(to: chosen)
-        case .flag, .map, .passwordPolicies, .authenticatorApps, .regions, .sms, .webhook, .captcha, .unsupported:
+        case .flag, .map, .mailTexts, .passwordPolicies, .authenticatorApps, .regions, .sms, .webhook, .captcha,
+            .unsupported:
             return nil
         }
     }

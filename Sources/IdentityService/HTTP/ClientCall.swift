@@ -48,5 +48,6 @@ extension Caller {
             language: language
         )
         longestIDToken = call.longestIDToken
+        origin = call.headers[.origin]
     }
 }

@@ -79,6 +79,28 @@ struct ActionPage {
         return "<dl>\(html: rows)</dl>"
     }
 
+    // MARK: A new email
+
+    /// Asks first: a mail program that opens links must not send emails.
+    func expired() -> Page {
+        context.problem(WireError(.expiredOOBCode), (.expiredTitle, .expiredAgain)) {
+            """
+            <form method="post" action="action">
+            \(html: hiddenFields)
+            <input type="hidden" name="again" value="true">
+            <button>\(html: context.html(.expiredButton))</button>
+            </form>
+            """
+        }
+    }
+
+    func sentAgain(to email: String) -> Page {
+        context.page(
+            .mailSentTitle,
+            "<p role=\"status\">\(html: context.html(.expiredSent, ["EMAIL": email]))</p>"
+        )
+    }
+
     // MARK: The new password
 
     /// The email is also a field, because password managers use it as the password's user name.

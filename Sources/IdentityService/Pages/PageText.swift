@@ -18,7 +18,7 @@ package enum PageText: String, Sendable, CaseIterable {
     case goOn, errorCode
 
     // Why an action failed, and advice
-    case expiredTitle, expiredAdvice
+    case expiredTitle, expiredAdvice, expiredAgain, expiredButton, expiredSent
     case usedTitle, usedAdvice
     case disabledTitle, disabledAdvice
     case takenTitle, takenAdvice

@@ -48,13 +48,25 @@ struct ActionPageRoutes {
             throw WireError.invalidRequest("Invalid form payload received.", field: nil)
         }
         return try await answer(call, form) { pages, caller in
-            switch pages.link.type {
+            if try form.value("again") != nil { return try await sendAgain(pages, caller) }
+            return switch pages.link.type {
             case .emailSignIn: try await signIn(pages.link, caller)
             case .passwordReset: try await resetPassword(Secret(try form.value("newPassword") ?? ""), pages, caller)
             case .verifyEmail, .recoverEmail, .verifyAndChangeEmail, .revertSecondFactor:
                 try await apply(pages, caller)
             }
         }
+    }
+
+    private func sendAgain(_ pages: ActionPage, _ caller: Caller) async throws -> Response {
+        let link = pages.link
+        let email = try await accounts.sendOOBCode.again(
+            link.code,
+            as: link.type,
+            continueURL: link.continueURL,
+            caller
+        )
+        return pages.sentAgain(to: email.original).response()
     }
 
     private func apply(_ pages: ActionPage, _ caller: Caller) async throws -> Response {
@@ -117,7 +129,12 @@ struct ActionPageRoutes {
             context.project = project
             let caller = try Caller(call, project: project, apiKey: link.apiKey, language: link.language)
                 .entering(TenantID(rawValue: link.tenant ?? ""))
-            return try await body(ActionPage(context: context, link: link), caller)
+            let pages = ActionPage(context: context, link: link)
+            do {
+                return try await body(pages, caller)
+            } catch AccountsError.expiredOOBCode where SendOOBCode.repeatable.contains(link.type) {
+                throw RefusedPage(cause: AccountsError.expiredOOBCode, response: pages.expired().response())
+            }
         } catch let refused as RefusedPage {
             throw refused
         } catch {

@@ -32,6 +32,7 @@ extension JSONWriter {
             guard !inside.allSatisfy({ $0.isQuiet(settings, standard) }) else { continue }
             object(String(name)) { json in
                 if path == "signIn.hashConfig" { json.member("algorithm", "SCRYPT") }
+                if settings.mail.isCustomized(path) { json.member("customized", true) }
                 json.settings(inside, of: settings, over: standard, below: path + ".")
             }
         }
@@ -57,6 +58,12 @@ extension JSONWriter {
             let texts = field.get(settings)
             member(name, strings: texts.isEmpty ? nil : texts)
         case .map(let field): map(name, field.get(settings))
+        case .mailTexts(let field):
+            let texts = field.get(settings)
+            guard !texts.isEmpty else { return }
+            object(name) { json in
+                for (tag, text) in texts.sorted(by: { $0.key < $1.key }) { json.object(tag) { $0.members(of: text) } }
+            }
         case .passwordPolicies(let field):
             guard !isQuiet else { return }
             array(name) { json in
@@ -124,12 +131,31 @@ extension JSONWriter {
         member("user", sms.user)
     }
 
+    private mutating func members(of text: MailSettings.Text) {
+        member("subject", text.subject)
+        member("body", text.body)
+        member("bodyFormat", text.body.map { _ in text.isHTML ? "HTML" : "PLAIN_TEXT" })
+        member("senderDisplayName", text.senderDisplayName)
+        member("replyTo", text.replyTo)
+    }
+
     /// Omitted if it is empty.
     private mutating func map(_ name: String, _ texts: [String: String]) {
         guard !texts.isEmpty else { return }
         object(name) { json in
             for (name, text) in texts.sorted(by: { $0.key < $1.key }) { json.member(name, text) }
         }
+    }
+}
+
+extension MailSettings {
+    /// Firebase's `customized` of a template: whether it has a subject or body of its own.
+    fileprivate func isCustomized(_ path: String) -> Bool {
+        guard let template = Self.templates.first(where: { path == "notification.sendEmail.\($0)" }) else {
+            return false
+        }
+        let override = self[template]
+        return override.subject != nil || override.body != nil
     }
 }
 
@@ -148,6 +174,7 @@ extension Setting {
         case .choice(let field, _): !path.hasPrefix("identity.") && equals(field)
         case .choices(let field, _), .texts(let field): equals(field)
         case .map(let field): equals(field)
+        case .mailTexts(let field): equals(field)
         case .passwordPolicies(let field): equals(field)
         case .authenticatorApps(let field): equals(field)
         case .regions(let field): equals(field)

@@ -32,6 +32,7 @@ extension Setting {
         case .choices(let field, let choices): field.change(to: try object.choices(name, of: choices))
         case .texts(let field): field.change(to: try object.strings(name))
         case .map(let field): field.change(to: try object.texts(name))
+        case .mailTexts(let field): field.change(to: try object.messages(name).mapValues { try MailSettings.Text($0) })
         case .passwordPolicies(let field):
             field.change(to: try object.objects(name).map { try PasswordPolicy(version: $0) })
         case .authenticatorApps(let field):
@@ -55,6 +56,7 @@ extension Setting {
     var members: MemberNames {
         switch value {
         case .flag, .number, .seconds, .text, .digits, .choice, .choices, .texts, .map, .unsupported: .any
+        case .mailTexts: .map(MemberNames(MailSettings.Text.members))
         case .passwordPolicies:
             .object(["customStrengthOptions": MemberNames(PasswordPolicy.members), "schemaVersion": .any])
         case .authenticatorApps: .object(["state": .any, "totpProviderConfig": ["adjacentIntervals"]])
@@ -97,7 +99,7 @@ extension Setting {
     static func kind(_ path: String, of settings: [Setting]) -> FieldMask.Kind {
         switch settings.first(where: { $0.path == path })?.value {
         case nil, .regions: .message
-        case .sms, .webhook, .captcha: .whole
+        case .sms, .webhook, .captcha, .mailTexts: .whole
         default: .value
         }
     }
@@ -147,6 +149,21 @@ extension SMSRegions {
         let arm = arms.first ?? .allowByDefault
         let listed = try object.object(arm.rawValue)?.strings(arm.list) ?? []
         self.init(isAllowlist: arm == .allowlistOnly, listed: listed)
+    }
+}
+
+extension MailSettings.Text {
+    fileprivate static let members = ["subject", "body", "bodyFormat", "senderDisplayName", "replyTo"]
+
+    fileprivate init(_ object: WireObject) throws {
+        self.init()
+        func text(_ name: String) throws -> String? {
+            try object.string(name).flatMap { $0.isEmpty ? nil : $0 }
+        }
+        (subject, body) = (try text("subject"), try text("body"))
+        (senderDisplayName, replyTo) = (try text("senderDisplayName"), try text("replyTo"))
+        // Without a body it has no format.
+        isHTML = try object.choice("bodyFormat", of: ["PLAIN_TEXT", "HTML"]) == "HTML" && body != nil
     }
 }
 

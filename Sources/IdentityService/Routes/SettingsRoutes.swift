@@ -38,7 +38,7 @@ struct SettingsRoutes {
             "signIn.hashConfig.algorithm", "signIn.hashConfig.saltSeparator",
             "signIn.hashConfig.signerKey", "passwordPolicyConfig.lastUpdateTime",
             "notification.sendSms.smsTemplate.content",
-        ]
+        ] + (MailSettings.templates + ["legacyResetPasswordTemplate"]).map { "notification.sendEmail.\($0).customized" }
 
     private func get(_ call: AdminCall) async throws -> Response {
         .json { $0.settings(of: call.project) }

@@ -6,6 +6,8 @@ indirect enum MemberNames: Sendable, ExpressibleByArrayLiteral {
     case any
     /// A message, or a list of them.
     case object([String: MemberNames])
+    /// A map of messages, whose names are the caller's own.
+    case map(MemberNames)
 
     init(arrayLiteral names: String...) { self.init(names) }
 
@@ -29,6 +31,13 @@ indirect enum MemberNames: Sendable, ExpressibleByArrayLiteral {
     func check(_ object: WireObject) throws(WireError) { try check(object.members, "") }
 
     private func check(_ members: [JSONObject.Member], _ place: String) throws(WireError) {
+        if case .map(let inner) = self {
+            for member in members {
+                if let object = member.value.object {
+                    try inner.check(object.members, place.isEmpty ? member.name : "\(place).\(member.name)")
+                }
+            }
+        }
         guard case .object(let names) = self else { return }
         for member in members {
             let name = member.name

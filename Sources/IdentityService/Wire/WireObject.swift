@@ -160,6 +160,22 @@ package struct WireObject: Sendable {
         return objects
     }
 
+    /// A map of messages, whose names are the caller's own.
+    ///
+    /// Empty if absent.
+    package func messages(_ name: String) throws(WireError) -> [String: WireObject] {
+        guard let object = try object(name) else { return [:] }
+        var messages: [String: WireObject] = [:]
+        for member in object.members where !member.value.isNull {
+            let path = "\(name)[\"\(member.name)\"]"
+            guard let message = member.value.object else { throw mismatch(path, "TYPE_MESSAGE", member.value) }
+            guard messages.updateValue(WireObject(message.members, path: join(path)), forKey: member.name) == nil else {
+                throw .duplicate(member.name, field: join(name))
+            }
+        }
+        return messages
+    }
+
     /// A map of texts, such as `customParameter{}`, whose names are the caller's own.
     ///
     /// Empty if absent.

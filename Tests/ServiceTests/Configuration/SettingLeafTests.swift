@@ -36,11 +36,21 @@ struct SettingLeafTests {
         var limits: [String: JSON] = ["enabled": true]
         for kind in RateLimitKind.ofProjects { limits[kind.rawValue] = ["count": 777, "seconds": 777] }
         identity["rateLimits"] = .object(limits)
+        identity["emailLinkSeconds"] = .object(
+            Dictionary(uniqueKeysWithValues: MailTemplate.allCases.map { ($0.rawValue, "601") })
+        )
         var templates: [String: JSON] = [:]
         for template in MailSettings.templates {
             templates[template] = [
                 "subject": "Hi", "body": "<a href=%LINK%>", "bodyFormat": "HTML", "senderDisplayName": "App",
                 "senderLocalPart": "app", "replyTo": "app@example.com",
+                "localized": [
+                    "de": ["subject": "Hallo", "senderDisplayName": "Die App"],
+                    "pt_BR": [
+                        "subject": "Oi", "body": "%LINK% %EXPIRES_IN%", "bodyFormat": "PLAIN_TEXT",
+                        "replyTo": "br@example.com",
+                    ],
+                ],
             ]
         }
         return [
@@ -74,7 +84,10 @@ struct SettingLeafTests {
                 "userVerification": "required", "secondFactor": true, "refuseClonedCredentials": true,
                 "attestation": "direct", "managementUrl": "https://app.example.com/keys", "appleTeamId": "ABCDE12345",
             ],
-            "notification": ["defaultLocale": "de", "sendEmail": .object(templates)],
+            "notification": [
+                "defaultLocale": "de", "sendEmail": .object(templates),
+                "sendSms": ["localized": ["fr": "%CODE%, %APP_NAME%"], "originBoundCodes": true],
+            ],
             "smsRegionConfig": ["allowlistOnly": ["allowedRegions": ["DE", "JP"]]],
             "blockingFunctions": [
                 "triggers": [
@@ -326,7 +339,7 @@ extension Setting {
         case .text: ""
         case .digits: "0"
         case .choices, .texts, .passwordPolicies, .authenticatorApps: []
-        case .map, .regions, .sms, .webhook, .captcha, .unsupported: [:]
+        case .map, .mailTexts, .regions, .sms, .webhook, .captcha, .unsupported: [:]
         }
     }
 

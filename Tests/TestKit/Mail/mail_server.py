@@ -6,6 +6,7 @@ import email
 import email.header
 import email.policy
 import json
+import re
 import ssl
 
 from aiosmtpd.smtp import SMTP, AuthResult
@@ -39,6 +40,10 @@ def parsed(content):
         # The newer parser puts a space between two encoded words of a name.
         "sender name": str(email.header.make_header(email.header.decode_header(older["From"] or ""))),
         "parts": {part.get_content_type(): part.get_content().replace("\r\n", "\n") for part in parts},
+        "order": [part.get_content_type() for part in parts],
+        "boundary": message.get_boundary(),
+        "encodings": [str(part["Content-Transfer-Encoding"]) for part in parts],
+        "odd line breaks": any(re.search(rb"(?<!\r)\n|\r(?!\n)", part.get_payload(decode=True)) for part in parts),
         "defects": [str(defect) for part in message.walk() for defect in part.defects],
     }
 

@@ -71,6 +71,9 @@ extension PageText {
 
         case .expiredTitle: "This link has expired"
         case .expiredAdvice: "Links in emails expire after some time. Request a new email in the app."
+        case .expiredAgain: "Links in emails expire after some time. We can send you a new one."
+        case .expiredButton: "Send a new email"
+        case .expiredSent: "If %EMAIL% still belongs to an account, you will receive a new email with a link."
         case .usedTitle: "This link no longer works"
         case .usedAdvice:
             "It has already been used, a newer email replaced it, or the account has changed since. If you have just "

@@ -73,6 +73,9 @@ extension PageText {
 
         case .expiredTitle: "Dieser Link ist zu alt"
         case .expiredAdvice: "Links aus E‑Mails gelten eine begrenzte Zeit. Fordern Sie in der App eine neue E‑Mail an."
+        case .expiredAgain: "Links aus E‑Mails gelten eine begrenzte Zeit. Wir können Ihnen eine neue E‑Mail senden."
+        case .expiredButton: "Neue E‑Mail senden"
+        case .expiredSent: "Wenn noch ein Konto die Adresse %EMAIL% hat, ist eine neue E‑Mail mit einem Link unterwegs."
         case .usedTitle: "Dieser Link gilt nicht mehr"
         case .usedAdvice:
             "Er wurde schon benutzt, eine neuere E‑Mail hat ihn ersetzt, oder das Konto hat sich seither "

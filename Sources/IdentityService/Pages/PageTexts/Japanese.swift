@@ -70,6 +70,9 @@ extension PageText {
 
         case .expiredTitle: "リンクの有効期限が切れています"
         case .expiredAdvice: "メールのリンクには有効期限があります。アプリからもう一度メールを送信してください。"
+        case .expiredAgain: "メールのリンクには有効期限があります。新しいメールを送信できます。"
+        case .expiredButton: "新しいメールを送信する"
+        case .expiredSent: "%EMAIL% のアカウントがある場合は、リンクを記載した新しいメールをお送りしました。"
         case .usedTitle: "このリンクは無効です"
         case .usedAdvice:
             "すでに使用されたか、新しいメールが送信されたか、アカウントが変更されています。"
