@@ -110,7 +110,9 @@ extension Parts {
         RateLimits(
             values.filter { !caller.isBackEnd || !$0.key.countsAddresses },
             settings: caller.project.settings.rateLimits,
-            deployment: development ? .generous : RateLimitSettings(),
+            deployment: deploymentLimits,
+            from: caller.address,
+            signUps: caller.project.settings.signUpQuota.budget(at: now()),
             in: caller.scope,
             now: now()
         )

@@ -35,6 +35,8 @@ package struct Parts: Sendable {
     package var messenger: Messenger?
     /// The passwords that `identity.leakedPasswords` refuses; if nil, none.
     package var leakedPasswords: (any LeakedPasswords)?
+    /// The numbers of the limits that count over all projects.
+    package var deploymentLimits = DeploymentLimits()
     /// Whether to allow what only `identity dev` may do: providers may lack a configuration, and any loopback continue
     /// URL is allowed.
     package var development = false

@@ -26,10 +26,16 @@ package struct AdministrationService: Sendable {
         allowsLoopback: Bool = false,
         allowsAnyTenantName: Bool = false,
         deployment: Deployment = Deployment(publicURL: nil),
+        limits: DeploymentLimits = DeploymentLimits(),
         reading: @escaping @Sendable (String, ProjectID) async throws -> [UInt8]? = { _, _ in nil }
     ) {
         let configuration = stores.configuration
-        changeSettings = ChangeSettings(configuration: configuration, deployment: deployment, read: reading)
+        changeSettings = ChangeSettings(
+            configuration: configuration,
+            deployment: deployment,
+            limits: limits,
+            read: reading
+        )
         changeProvider = ChangeProvider(
             configuration: configuration,
             outbox: stores.outbox,

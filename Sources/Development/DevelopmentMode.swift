@@ -24,6 +24,7 @@ package enum DevelopmentMode {
         say: @escaping @Sendable (String) -> Void
     ) -> ServiceAssembly.Options {
         parts.development = true
+        parts.deploymentLimits = DeploymentLimits(.generous)
         parts.hasWritten = { say($0.text) }
         parts.unsignedCustomToken = UnsignedCustomTokens.read
         parts.passwordInHash = ReadableHashes.password

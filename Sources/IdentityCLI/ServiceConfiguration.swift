@@ -40,6 +40,8 @@ struct ServiceConfiguration: Sendable {
     var publicURL: String?
     /// `http.trustedProxies` (default none): addresses or networks whose `X-Forwarded-For` is trusted.
     var trustedProxies: [String]
+    /// `rateLimits.{limit}` and `rateLimits.networks`: numbers of limits that count over all projects.
+    var limits: DeploymentLimits
     /// `outbound.allow` (default none): allows providers at other than public addresses, `private` (RFC 1918, RFC 4193;
     /// with https) or `loopback` (this machine, also with http).
     var outbound: AddressPolicy
@@ -119,6 +121,7 @@ struct ServiceConfiguration: Sendable {
             return url.text
         }
         trustedProxies = Self.list("http.trustedProxies", reader)
+        limits = try Self.limits(reader)
         let allowed = Self.list("outbound.allow", reader)
         guard Set(allowed).isSubset(of: ["private", "loopback"]) else {
             throw CommandFailure.configuration("outbound.allow may contain only private and loopback")
@@ -239,6 +242,37 @@ struct ServiceConfiguration: Sendable {
             throw CommandFailure.configuration("\(key) must be between \(range.lowerBound) and \(range.upperBound)")
         }
         return number
+    }
+
+    private static func limits(_ reader: ConfigReader) throws -> DeploymentLimits {
+        var numbers = RateLimitSettings()
+        for kind in RateLimitKind.allCases {
+            let key = "rateLimits.\(kind.rawValue)"
+            guard
+                let text = reader.string(forKey: ConfigKey(key)) ?? reader.int(forKey: ConfigKey(key)).map(String.init)
+            else { continue }
+            guard DeploymentLimits.kinds.contains(kind) else {
+                throw CommandFailure.configuration(
+                    "\(key) does not count over all projects: set identity.\(key) of a project"
+                )
+            }
+            guard let budget = RateLimitBudget(text, standard: kind.standard) else {
+                throw CommandFailure.configuration(
+                    "\(key) must be a number, or a number and seconds such as 500/3600, of at most 1000000 and 86400"
+                )
+            }
+            numbers[kind] = budget
+        }
+        let networks = try list("rateLimits.networks", reader).map { text in
+            guard let network = DeploymentLimits.Network(text) else {
+                throw CommandFailure.configuration(
+                    "rateLimits.networks must contain a network and its limits by address, such as "
+                        + "203.0.113.0/24 smsPerAddress=500/3600, not \(text.prefix(80))"
+                )
+            }
+            return network
+        }
+        return DeploymentLimits(numbers, networks: networks)
     }
 
     private static func flag(_ key: String, default value: Bool, _ reader: ConfigReader) throws -> Bool {

@@ -60,6 +60,7 @@ package struct ServiceAssembly: Sendable {
             allowsLoopback: parts.federation.allowsLoopback,
             allowsAnyTenantName: options.allowsAnyTenantName,
             deployment: parts.deployment,
+            limits: parts.deploymentLimits,
             reading: { url, project in
                 try await parts.federation.calling(for: project) {
                     try await parts.federation.file(at: url, atMost: 4_096)

@@ -71,6 +71,8 @@ package struct ProjectSettings: Sendable, Hashable, Codable {
     /// Stored separately from the other members, sealed.
     package var delivery = DeliverySettings()
     package var rateLimits = RateLimitSettings()
+    /// `quota.signUpQuotaConfig`.
+    package var signUpQuota = SignUpQuota()
     package var blockingFunctions = BlockingFunctions()
     /// Calls them for anonymous users and custom tokens too, which Firebase does not.
     package var asksFunctionsAboutAll = false
@@ -144,6 +146,7 @@ package struct ProjectSettings: Sendable, Hashable, Codable {
         phone = try value(.phone, \.phone)
         delivery = try value(.delivery, \.delivery)
         rateLimits = try value(.rateLimits, \.rateLimits)
+        signUpQuota = try value(.signUpQuota, \.signUpQuota)
         blockingFunctions = try value(.blockingFunctions, \.blockingFunctions)
         asksFunctionsAboutAll = try value(.asksFunctionsAboutAll, \.asksFunctionsAboutAll)
         captchaOperations = try value(.captchaOperations, \.captchaOperations)

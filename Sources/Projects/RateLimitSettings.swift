@@ -10,6 +10,9 @@ package struct RateLimitSettings: Sendable, Hashable, Codable {
         set { overrides[kind.rawValue] = newValue == kind.standard ? nil : newValue }
     }
 
+    /// The number that was set; nil for the default, which narrows no limit of the deployment.
+    package func own(_ kind: RateLimitKind) -> RateLimitBudget? { overrides[kind.rawValue] }
+
     /// A thousand times the defaults, for `identity dev`.
     package static let generous: RateLimitSettings = {
         var settings = RateLimitSettings()

@@ -51,10 +51,15 @@ package struct RateLimits: Sendable {
     /// - Parameters:
     ///   - values: the values that each kind counts by; stored as a hash.
     ///   - deployment: the numbers of limits that span projects.
+    ///   - address: the caller's; nil if it is unknown.
+    ///   - signUps: the project's own number of sign-ups by address, which takes the place of the deployment's for its time;
+    ///     nil for none.
     package init(
         _ values: [KeyValuePairs<RateLimitKind, [String]>.Element],
         settings: RateLimitSettings,
-        deployment: RateLimitSettings,
+        deployment: DeploymentLimits,
+        from address: String? = nil,
+        signUps: RateLimitBudget? = nil,
         in scope: Scope,
         now: Date
     ) {
@@ -65,13 +70,13 @@ package struct RateLimits: Sendable {
         self.now = now
         let project = scope.project.rawValue
         buckets = values.flatMap { kind, values -> [Bucket] in
-            let own = settings[kind]
             guard kind.spansProjects else {
-                return [Bucket(kind, of: project, [scope.tenant.rawValue] + values, own, now)]
+                return [Bucket(kind, of: project, [scope.tenant.rawValue] + values, settings[kind], now)]
             }
-            let shared = deployment[kind]
-            return (own == shared ? [] : [Bucket(kind, of: project, values, own, now)])
-                + [Bucket(kind, of: "", values, shared, now)]
+            if kind == .signUpsPerAddress, let signUps { return [Bucket(kind, of: project, values, signUps, now)] }
+            let shared = deployment.budget(of: kind, for: address)
+            let own = settings.own(kind).flatMap { $0 == shared ? nil : Bucket(kind, of: project, values, $0, now) }
+            return (own.map { [$0] } ?? []) + [Bucket(kind, of: "", values, shared, now)]
         }
     }
 

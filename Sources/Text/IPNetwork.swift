@@ -1,7 +1,8 @@
 /// A network of IP addresses: `10.0.0.0/8`, `fd00::/8`; or one address, `127.0.0.1`.
 package struct IPNetwork: Sendable, Hashable {
     private let prefix: IPAddress
-    private let length: Int
+    /// The number of bits that all its addresses share.
+    package let length: Int
 
     /// Nil for anything else; bits after the prefix are ignored.
     package init?(_ text: Substring) {

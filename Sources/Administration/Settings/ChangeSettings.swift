@@ -7,6 +7,7 @@ import struct Foundation.Date
 package struct ChangeSettings: Sendable {
     let configuration: ConfigurationStore
     let deployment: Deployment
+    let limits: DeploymentLimits
     /// A small file at a URL; nil for anything but a success.
     let read: @Sendable (String, ProjectID) async throws -> [UInt8]?
 
@@ -46,6 +47,7 @@ package struct ChangeSettings: Sendable {
             let (ownURL, appURLs, wasLimited) = (
                 settings.publicURL, settings.appURLs, settings.rateLimits.isEnabled
             )
+            let before = settings
             let signedWithES256 = settings.signWithES256
             var changed: [String] = []
             for change in changes {
@@ -55,6 +57,8 @@ package struct ChangeSettings: Sendable {
                 before.given = settings.given
                 if settings != before { changed.append(change.path) }
             }
+            try refuseIdle(settings.rateLimits, before: before.rateLimits)
+            if settings.signUpQuota != before.signUpQuota { settings.signUpQuota.setAt = configuration.now() }
             if settings.publicURL != ownURL {
                 guard isOfService else { throw AdministrationError.ofServiceOnly(setting: Setting.publicURL) }
                 guard settings.publicURL == nil || settings.publicURL?.authority != deployment.serviceURL?.authority
@@ -78,6 +82,19 @@ package struct ChangeSettings: Sendable {
                 throw AdministrationError.invalid("\(Setting.tokenIssuer) own requires http.publicURL.")
             }
             return changed
+        }
+    }
+
+    /// A project narrows the limits that count over all projects; a number that would widen one is without effect.
+    private func refuseIdle(_ limits: RateLimitSettings, before: RateLimitSettings) throws(AdministrationError) {
+        for kind in DeploymentLimits.kinds where limits[kind] != before[kind] {
+            guard let own = limits.own(kind), let widest = self.limits.covers(own, of: kind), own != widest else {
+                continue
+            }
+            throw .invalid(
+                "identity.rateLimits.\(kind.rawValue) can only narrow what the deployment allows, which is \(widest.count) in "
+                    + "\(widest.seconds) seconds (rateLimits.\(kind.rawValue) of the nodes)."
+            )
         }
     }
 

@@ -7,9 +7,8 @@ extension Setting {
     /// Descriptions that change nothing here, which clients expect to read as they wrote them.
     static let described =
         describedOfBoth + [
-            description("multiTenant.defaultTenantLocation"), describedNumber("quota.signUpQuotaConfig.quota"),
-            description("quota.signUpQuotaConfig.startTime"), description("quota.signUpQuotaConfig.quotaDuration"),
-        ]
+            description("multiTenant.defaultTenantLocation")
+        ] + signUpQuota
 
     static let describedOfTenant = describedOfBoth + [describedFlag("inheritance.emailSendingConfig")]
 
@@ -41,11 +40,34 @@ extension Setting {
         return Setting(path: path, value: .choice(field, of: choices))
     }
 
-    private static func describedNumber(_ path: String) -> Setting {
-        let field = Field(path, get: { $0.descriptions[path] ?? "" }) { settings, digits in
-            settings.descriptions[path] = digits.isEmpty || digits == "0" ? nil : digits
+    /// Kept as they were written, and in force for their time.
+    private static let signUpQuota: [Setting] = {
+        let path = "quota.signUpQuotaConfig"
+        let quota = Field("\(path).quota", get: { $0.signUpQuota.count.map(String.init) ?? "" }) { settings, digits in
+            settings.signUpQuota.count = Int64(digits).flatMap { $0 == 0 ? nil : $0 }
         }
-        return Setting(path: path, value: .digits(field))
+        return [
+            Setting(path: "\(path).quota", value: .digits(quota)),
+            quotaText("\(path).startTime", \.startTime, "be a time such as 2030-01-01T00:00:00Z") {
+                SignUpQuota.time($0) != nil
+            },
+            quotaText("\(path).quotaDuration", \.duration, "be seconds such as 3600s") {
+                SignUpQuota.seconds($0) != nil
+            },
+        ]
+    }()
+
+    private static func quotaText(
+        _ path: String,
+        _ value: any WritableKeyPath<SignUpQuota, String?> & Sendable,
+        _ words: String,
+        _ allows: @escaping @Sendable (String) -> Bool
+    ) -> Setting {
+        let field = Field(path, get: { $0.signUpQuota[keyPath: value] ?? "" }) { settings, text in
+            guard text.isEmpty || allows(text) else { throw AdministrationError.invalid("\(path) must \(words).") }
+            settings.signUpQuota[keyPath: value] = text.isEmpty ? nil : text
+        }
+        return Setting(path: path, value: .text(field))
     }
 
     private static func describedFlag(_ path: String) -> Setting {

@@ -65,6 +65,7 @@ struct Serve: AsyncParsableCommand {
             deployment: Deployment(publicURL: configuration.publicURL),
             outbound: configuration.outbound
         )
+        node.parts.deploymentLimits = configuration.limits
         if let source = configuration.leakedPasswords { try node.refuseLeakedPasswords(of: source) }
         let smtp = configuration.mail.map { SMTPClient($0.server) }
         if let mail = configuration.mail, let smtp { node.parts.mailer = Mailer(from: mail.sender, through: smtp) }

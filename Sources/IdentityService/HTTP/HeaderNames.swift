@@ -9,6 +9,8 @@ extension HTTPField.Name {
     static let firebaseLocale = named("x-firebase-locale")
     /// Our requests have headers as received; HTTPTypes would use `:authority`.
     package static let hostField = named("host")
+    /// The address of a visitor, from a back end that calls for them.
+    static let clientAddress = named("identity-client-address")
     static let requestID = named("x-request-id")
     static let requestReason = named("x-goog-request-reason")
     static let forwardedFor = named("x-forwarded-for")

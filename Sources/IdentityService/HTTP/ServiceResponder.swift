@@ -135,6 +135,7 @@ package struct ServiceResponder: Sendable {
             throw WireError.invalidRequest("Invalid query in the request's URL.", field: nil)
         }
         let query = try QueryParameters.read(fields, by: route)
+        let visitor = try visitor(of: request, route)
         let call = Call(
             method: request.method,
             path: request.path,
@@ -143,7 +144,7 @@ package struct ServiceResponder: Sendable {
             rawQuery: request.query,
             headers: request.headers,
             body: request.body,
-            device: device(request),
+            device: visitor ?? device(request),
             longestIDToken: request.longestIDToken,
             logger: logger
         )
@@ -152,6 +153,10 @@ package struct ServiceResponder: Sendable {
             throw WireError.notBuilt
         case .open(let handler):
             return try await acting(in: call, route, id) { try await handler(call) }
+        case .client(_, let handler) where visitor != nil:
+            let admin = try await gate.admin(call.headers)
+            let project = try await gate.project(of: call, forBackEnd: admin, host: route.host)
+            return try await self.call(handler, call, project, apiKey: try gate.key(query, request.headers), route, id)
         case .client(let form?, _) where Gate.hasBearer(request.headers):
             return try await self.call(form, call, hasKey: false, route, id)
         case .client(_, let handler):
@@ -163,18 +168,52 @@ package struct ServiceResponder: Sendable {
                 } else {
                     try await gate.project(of: call, host: route.host)
                 }
-            // A refresh token is the request's content, and contains its own tenant.
-            let tenant = try route.host == .secureToken ? TenantID.none : call.tenant(of: project)
-            var caller = try Caller(call, project: project, apiKey: key, language: call.language).entering(tenant)
-            caller.isBackEnd = backEnd != nil
-            if !route.refused.ofClients.isEmpty { try call.json().refuse(route.refused.ofClients) }
-            return try await acting(as: backEnd, in: call, route, id) { [caller] in
-                try await handler(ClientCall(call: call, caller: caller))
-            }
+            return try await self.call(handler, call, project, apiKey: key, backEnd: backEnd, route, id)
         case .admin(let scope, let handler):
             let hasKey = try gate.key(query, request.headers) != nil
             return try await self.call(Route.AdminForm(scope, handler), call, hasKey: hasKey, route, id)
         }
+    }
+
+    /// Answers a call of an end user.
+    private func call(
+        _ handler: @Sendable (ClientCall) async throws -> Response,
+        _ call: Call,
+        _ project: Project,
+        apiKey: String?,
+        backEnd: AdminCredential? = nil,
+        _ route: Route,
+        _ id: String
+    ) async throws -> Response {
+        // A refresh token is the request's content, and contains its own tenant.
+        let tenant = try route.host == .secureToken ? TenantID.none : call.tenant(of: project)
+        var caller = try Caller(call, project: project, apiKey: apiKey, language: call.language).entering(tenant)
+        caller.isBackEnd = backEnd != nil
+        if !route.refused.ofClients.isEmpty { try call.json().refuse(route.refused.ofClients) }
+        return try await acting(as: backEnd, in: call, route, id) { [caller] in
+            try await handler(ClientCall(call: call, caller: caller))
+        }
+    }
+
+    /// The visitor for whom a back end calls, whose address counts in its place; nil without one.
+    ///
+    /// Anyone could choose an address, so the request needs an admin credential, which only vouches here: the operation is
+    /// the visitor's.
+    private func visitor(of request: Request, _ route: Route) throws -> Call.Device? {
+        guard let text = request.headers[.clientAddress] else { return nil }
+        guard case .client = route.access else {
+            throw WireError.invalidRequest("Identity-Client-Address is for operations of end users.", field: nil)
+        }
+        guard Gate.hasBearer(request.headers) else {
+            throw WireError.invalidRequest(
+                "Identity-Client-Address needs the credential of a back end, as Authorization: Bearer.",
+                field: nil
+            )
+        }
+        guard let address = IPAddress(text)?.unmapped else {
+            throw WireError.invalidRequest("Identity-Client-Address must be one IP address.", field: nil)
+        }
+        return device(request, of: address)
     }
 
     /// Answers a call with an admin credential, in the project of its path or of the credential's request.
@@ -217,9 +256,13 @@ package struct ServiceResponder: Sendable {
     }
 
     private func device(_ request: Request) -> Call.Device {
-        let agent = request.headers[.userAgent].map { String(WireError.line($0).prefix(256)) }
         let address = request.peer
             .map { limits.proxies.client(peer: $0, forwardedFor: request.headers[.forwardedFor]) }
+        return device(request, of: address)
+    }
+
+    private func device(_ request: Request, of address: IPAddress?) -> Call.Device {
+        let agent = request.headers[.userAgent].map { String(WireError.line($0).prefix(256)) }
         return Call.Device(
             userAgent: agent,
             addressPrefix: address?.prefix,

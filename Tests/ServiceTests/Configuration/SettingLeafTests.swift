@@ -34,7 +34,8 @@ struct SettingLeafTests {
             ],
         ]
         var limits: [String: JSON] = ["enabled": true]
-        for kind in RateLimitKind.ofProjects { limits[kind.rawValue] = ["count": 777, "seconds": 777] }
+        // Narrower than the deployment's: others are refused.
+        for kind in RateLimitKind.ofProjects { limits[kind.rawValue] = ["count": 1, "seconds": 86_000] }
         identity["rateLimits"] = .object(limits)
         identity["emailLinkSeconds"] = .object(
             Dictionary(uniqueKeysWithValues: MailTemplate.allCases.map { ($0.rawValue, "601") })

@@ -120,6 +120,20 @@ struct ServeRefusalTests {
     }
 
     @Test(
+        "numbers of limits that make none, or that are a project's",
+        arguments: [
+            ("SMS_PER_ADDRESS", "many", "rateLimits.smsPerAddress"),
+            ("SMS_PER_ADDRESS", "0", "rateLimits.smsPerAddress"),
+            ("MAILS_PER_PROJECT", "5", "identity.rateLimits.mailsPerProject"),
+            ("NETWORKS", "203.0.113.0/24", "rateLimits.networks"),
+            ("NETWORKS", "203.0.113.0/24 smsPerRecipient=9", "rateLimits.networks"),
+        ]
+    )
+    func withLimits(_ key: String, _ value: String, _ named: String) async throws {
+        try await expectRefusal(named, with: ["IDENTITY_RATE_LIMITS_\(key)": value])
+    }
+
+    @Test(
         "a public URL without TLS, or with more than a place",
         arguments: [
             "http://id.example.com", "http://127.0.0.1.example.com", "ftp://localhost", "id.example.com",

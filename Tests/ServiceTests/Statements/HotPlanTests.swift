@@ -194,7 +194,7 @@ struct HotPlanTests {
         write.limits = RateLimits(
             [(key: .signUpsPerAddress, value: ["ada"])],
             settings: numbers,
-            deployment: numbers,
+            deployment: DeploymentLimits(numbers),
             in: scope,
             now: now
         )

@@ -53,6 +53,8 @@ package struct TestService: Sendable {
         package var clock: SteppableClock?
         /// Whether the project's limits count: most suites do from one address what a thousand people do.
         package var limitsRates = false
+        /// Of limits that count over all projects; the usual ones, or those of ``development``, without.
+        package var deploymentLimits: DeploymentLimits?
         package var outboundLimits = OutboundLimits.patient
         /// Ends outgoing requests that take too long.
         package var outboundTime = OutboundTime()
@@ -193,6 +195,7 @@ package struct TestService: Sendable {
                 say: options.say
             )
             : ServiceAssembly.Options()
+        if let limits = options.deploymentLimits { parts.deploymentLimits = limits }
         assemblyOptions.limits = options.limits
         if options.waitsForDatabase { assemblyOptions.databaseCheck = Patience.limit }
         let assembly = ServiceAssembly(parts, assemblyOptions, logger: logger)

@@ -79,6 +79,7 @@ import Testing
         settings.tokenIssuer = .own
         settings.publicURL = PublicURL("https://login.example.com")
         settings.replicaStalenessSeconds = 5
+        (settings.signUpQuota.count, settings.signUpQuota.duration) = (9, "9s")
         settings.appURLs = [PublicURL("https://app.example.com")]
         settings.changePasswordURL = "https://app.example.com/password"
         settings.linking = .never
