@@ -42,7 +42,7 @@ extension Parts {
     /// A response from another site's page is worth nothing here; native apps have no host.
     private func isOwnHost(_ host: String?, _ caller: Caller) -> Bool {
         guard let host = host?.lowercased(), !host.isEmpty else { return true }
-        let own = deployment.urls(of: caller.project).compactMap { URLParts($0.text)?.host }
+        let own = deployment.pages(of: caller.project).compactMap { URLParts($0.text)?.host }
         return caller.project.settings.authorizes(host: host) || own.contains(host)
     }
 

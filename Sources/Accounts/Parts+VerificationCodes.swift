@@ -72,7 +72,7 @@ extension Parts {
     private func host(ofPage caller: Caller) -> String? {
         guard let origin = caller.origin.flatMap({ ContinueURI($0) }), origin.isOrigin, origin.scheme == "https",
             origin.isAuthorizedOrigin(of: caller.project.settings, anyLoopback: false)
-                || deployment.urls(of: caller.project).contains(where: { $0.authority == origin.authority })
+                || deployment.pages(of: caller.project).contains(where: { $0.authority == origin.authority })
         else { return nil }
         return origin.host
     }

@@ -46,11 +46,12 @@ package struct SendOOBCode: Sendable {
     /// The domain of the link; nil for the service's.
     ///
     /// Whoever has it gets the code: where `identity.continueURLs` says which pages are the app's, it must be the host of
-    /// one of them. Loopback is not reached from a mail.
+    /// one of them, and elsewhere one of the authorized domains itself: whoever has a subdomain, by user content or a name
+    /// that nobody uses any more, must not get the codes of genuine mails. Loopback is not reached from a mail.
     private func linkDomain(_ request: Request, _ caller: Caller) throws(AccountsError) -> String? {
         guard let text = request.linkDomain else { return nil }
         guard let uri = ContinueURI("https://\(text)"), uri.isOrigin, uri.host == text.lowercased(),
-            !uri.isLoopback, uri.isAuthorizedOrigin(of: caller.project.settings, anyLoopback: false)
+            !uri.isLoopback, caller.project.settings.authorizedDomains.contains(uri.host)
         else { throw .invalidLinkDomain }
         let pages = caller.project.settings.continueURLs.compactMap { ContinueURI($0) }
         guard pages.isEmpty || pages.contains(where: { $0.authority == uri.authority && $0.scheme == uri.scheme })

@@ -45,13 +45,14 @@ struct MailWords {
     /// `3 hours`, in the language of the text.
     func duration(_ seconds: Int64?) -> String {
         guard let seconds else { return "" }
-        // The largest unit of which it is a whole number.
-        let unit: Duration.UnitsFormatStyle.Unit =
-            seconds.isMultiple(of: 86_400) ? .days : seconds.isMultiple(of: 3_600) ? .hours : .minutes
+        // The largest unit that says it well, and never more than it is.
+        func says(_ length: Int64) -> Bool { seconds.isMultiple(of: length) || seconds >= 2 * length }
+        let (unit, length): (Duration.UnitsFormatStyle.Unit, Int64) =
+            says(86_400) ? (.days, 86_400) : says(3_600) ? (.hours, 3_600) : (.minutes, 60)
         let style = Duration.UnitsFormatStyle(allowedUnits: [unit], width: .wide).locale(
             Locale(identifier: tag ?? "en")
         )
-        return Duration.seconds(seconds).formatted(style)
+        return Duration.seconds(seconds - seconds % length).formatted(style)
     }
 }
 

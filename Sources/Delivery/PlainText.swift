@@ -121,10 +121,10 @@ struct PlainText {
         case "img": append(attributes["alt"] ?? "")
         case "ul", "ol":
             separate(name)
-            lists.append(name == "ol" ? (attributes["start"].flatMap { Int($0) } ?? 1) - 1 : nil)
+            lists.append(name == "ol" ? Self.start(attributes["start"]) - 1 : nil)
         case "li":
             separate(name)
-            marker = String(repeating: "  ", count: max(lists.count - 1, 0))
+            marker = String(repeating: "  ", count: min(max(lists.count - 1, 0), Self.deepest))
             if let number = lists.last ?? nil {
                 lists[lists.count - 1] = number + 1
                 marker += "\(number + 1). "
@@ -133,6 +133,14 @@ struct PlainText {
             }
         default: separate(name)
         }
+    }
+
+    /// Lists in lists beyond this are no further indented, so that a text grows with its HTML.
+    private static let deepest = 8
+
+    /// The first number of a list.
+    private static func start(_ text: String?) -> Int {
+        text.flatMap { Int($0) }.flatMap { (-1_000_000...1_000_000).contains($0) ? $0 : nil } ?? 1
     }
 
     private mutating func end(_ name: String) {

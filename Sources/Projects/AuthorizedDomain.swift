@@ -42,6 +42,20 @@ package struct AuthorizedDomain: Sendable, Hashable {
             + (plain ? ["http://\(text):*"] : [])
     }
 
+    /// Those that none of the others includes.
+    package static func withoutCovered(_ texts: [String]) -> [AuthorizedDomain] {
+        let domains = texts.map { AuthorizedDomain($0) }
+        let parents = Set(domains.lazy.filter(\.includesSubdomains).map(\.text))
+        return domains.filter { domain in
+            var rest = domain.text[...]
+            while let dot = rest.firstIndex(of: ".") {
+                rest = rest[rest.index(after: dot)...]
+                if parents.contains(String(rest)) { return false }
+            }
+            return true
+        }
+    }
+
     /// Why it cannot be one of a project's, in words after "must"; nil if it can.
     package static func fault(in text: String) -> String? {
         let shown = "\"\(text.prefix(100))\""
@@ -59,11 +73,14 @@ package struct AuthorizedDomain: Sendable, Hashable {
         guard name.unicodeScalars.allSatisfy(\.isASCII) else { return "list \(shown) in its ASCII form (xn--…)" }
         if name.contains("*") { return "list \(shown) without *: a domain includes its subdomains" }
         if name.hasPrefix("[") {
-            return IPAddress(String(name.dropFirst().dropLast())) != nil && name.hasSuffix("]")
-                ? nil : "list \(shown) as an IPv6 address in brackets"
+            return name == "[::1]" ? nil : "not list \(shown): of IPv6 addresses, [::1] alone can be one"
         }
         let labels = name.split(separator: ".", omittingEmptySubsequences: false)
-        guard (1...253).contains(name.utf8.count), labels.allSatisfy(\.isHostLabel) else {
+        let last = labels.last ?? ""
+        let isNumber = last.consists(of: .digits) || last.hasPrefix("0x")
+        guard (1...253).contains(name.utf8.count), labels.allSatisfy(\.isHostLabel),
+            !isNumber || IPAddress(name) != nil
+        else {
             return "list host names without scheme, port, path and final dot, not \(shown)"
         }
         return nil

@@ -45,6 +45,9 @@ package struct Deployment: Sendable {
     /// Every URL at which a project can be reached, ``publicURL(of:)`` first.
     package func urls(of project: Project) -> [PublicURL] { [project.settings.publicURL, url()].compactMap { $0 } }
 
+    /// Every URL at which the project's pages are: those of its apps too.
+    package func pages(of project: Project) -> [PublicURL] { urls(of: project) + project.settings.appURLs }
+
     /// The service's own URL; nil if it is not configured.
     package var serviceURL: PublicURL? { url() }
 

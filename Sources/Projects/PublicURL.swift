@@ -9,7 +9,10 @@ package struct PublicURL: Sendable, Hashable, CustomStringConvertible {
     ///
     /// SDKs take a host for `authDomain`, so it has no path: `https://`, or `http://` on loopback, host and port.
     package init?(origin text: String) {
-        guard let url = ContinueURI(text), url.isOrigin, url.scheme == "https" || url.isLoopback else { return nil }
+        // A `Host` does not say its scheme, so a port that is another scheme's own would be taken for none.
+        guard let url = ContinueURI(text), url.isOrigin, url.scheme == "https" || url.isLoopback,
+            !url.authority.hasSuffix(":80"), !url.authority.hasSuffix(":443")
+        else { return nil }
         self.init("\(url.scheme)://\(url.authority)")
     }
 

@@ -28,9 +28,15 @@ package enum TypedCode {
 }
 
 extension String {
-    /// Without leading and trailing spaces, which pasted text often has.
+    /// Without leading and trailing spaces and invisible characters, which pasted text often has.
     package var trimmingSpaces: String {
-        let rest = drop(while: \.isWhitespace)
-        return String(rest[..<(rest.lastIndex { !$0.isWhitespace }.map { rest.index(after: $0) } ?? rest.startIndex)])
+        func isBlank(_ scalar: Unicode.Scalar) -> Bool {
+            scalar.properties.isWhitespace || scalar.properties.generalCategory == .format
+        }
+        let scalars = unicodeScalars
+        guard let first = scalars.firstIndex(where: { !isBlank($0) }),
+            let last = scalars.lastIndex(where: { !isBlank($0) })
+        else { return "" }
+        return String(scalars[first...last])
     }
 }

@@ -98,7 +98,7 @@ package struct SignInToConsole: Sendable {
         // A text that is too long for a password is not hashed in full, for any email.
         let tried = password.reveal().utf16.count <= PasswordPolicy.lengths.upperBound ? password : Secret("")
         do {
-            return try await parts.passwords.verify(tried, against: stored, signerKey: signerKey)
+            return try await parts.passwords.match(tried, against: stored, signerKey: signerKey) != nil
         } catch PasswordError.overloaded {
             throw AccountsError.overloaded
         }

@@ -68,7 +68,7 @@ extension Setting {
         text(
             "identity.changePasswordURL",
             \.changePasswordURL,
-            TextRule("be an https URL, or an http URL of this machine") { text in
+            TextRule("be an https URL, or an http URL of this machine, without a fragment") { text in
                 ContinueURI(text).map { $0.scheme == "https" || $0.isLoopback } ?? false
             }
         ),
@@ -124,8 +124,12 @@ extension Setting {
     private static var authorizedDomains: Setting {
         let path = "authorizedDomains"
         let field = Field(path, get: { $0.authorizedDomains }) { settings, texts in
+            // What an earlier release accepted stays until it is taken out.
+            let known = Set(settings.authorizedDomains)
             let fault =
-                texts.count > 1_000 ? "list at most 1,000 domains" : texts.lazy.compactMap(AuthorizedDomain.fault).first
+                texts.count > 1_000
+                ? "list at most 1,000 domains"
+                : texts.lazy.filter { !known.contains($0.lowercased()) }.compactMap(AuthorizedDomain.fault).first
             if let fault { throw AdministrationError.invalid("\(path) must \(fault).") }
             settings.authorizedDomains = texts.map { $0.lowercased() }
         }

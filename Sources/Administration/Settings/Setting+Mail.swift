@@ -49,12 +49,19 @@ extension Setting {
                 try check(text.body, "\(path).\(tag).body", body, MailTemplate.placeholders)
                 try check(text.senderDisplayName, "\(path).\(tag).senderDisplayName", line(128))
                 try check(text.replyTo, "\(path).\(tag).replyTo", address)
+                guard text.body != nil || !text.isHTML else {
+                    throw AdministrationError.invalid("\(path).\(tag).bodyFormat must come with a body.")
+                }
                 let isWhole = text.subject != nil && text.body != nil
                 guard isWhole || MailSettings.languages.contains(LanguageTag.language(tag)) else {
                     throw AdministrationError.invalid(
                         "\(path).\(tag) must have a subject and a body: there are no others in this language."
                     )
                 }
+            }
+            let size = texts.values.reduce(0) { $0 + ($1.subject?.utf8.count ?? 0) + ($1.body?.utf8.count ?? 0) }
+            guard size <= 262_144 else {
+                throw AdministrationError.invalid("\(path) must have at most 262144 bytes together.")
             }
             settings.mail[template].localized = texts.filter { $0.value != MailSettings.Text() }
         }

@@ -145,7 +145,8 @@ extension Setting {
     ) -> Setting {
         let field = Field(path, get: { $0[keyPath: value] ?? "" }) { settings, text in
             let text = text.isEmpty ? nil : text
-            try check(text, path, rule, placeholders)
+            // What an earlier release accepted stays until it is changed.
+            if text != settings[keyPath: value] { try check(text, path, rule, placeholders) }
             settings[keyPath: value] = text
         }
         return Setting(path: path, value: .text(field))

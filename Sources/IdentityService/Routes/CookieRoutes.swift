@@ -69,8 +69,13 @@ struct CookieRoutes: Sendable {
         request.headers[.contentType] = JSONWriter.contentType
         request.body = Self.refreshing(token)
         let response = await responder.respond(to: request)
-        guard response.status != .badRequest else { return response.setting(cookies.ended) }
+        guard response.status != .badRequest || Self.isTooLong(response) else { return response.setting(cookies.ended) }
         return try Self.keeping(response, in: cookies)
+    }
+
+    /// Whether the session goes on, but its token fits no cookie now: shorter claims bring the user back.
+    private static func isTooLong(_ response: Response) -> Bool {
+        String(buffer: response.body).contains("\"COOKIE_TOO_LARGE")
     }
 
     private static func refreshing(_ token: Secret) -> ByteBuffer {

@@ -90,7 +90,9 @@ struct ForgotPasswordRoutes {
     /// Leads to the page of the host's project: of its own host, or of the only project of the service.
     private func changePassword(_ call: Call) async throws -> Response {
         let snapshot = snapshot()
-        let projects = snapshot.allProjects.filter { deployment.shows($0.id, at: call.host) }
+        let owner = call.host.flatMap { snapshot.owner(ofHost: $0)?.project }
+        let isOwned = owner.map { _ in !deployment.shows(nil, at: call.host) } ?? false
+        let projects = isOwned ? owner.map { [$0] } ?? [] : snapshot.allProjects
         guard projects.count == 1, let project = projects.first, project.settings.passwordSignIn else {
             throw WireError.notFound
         }

@@ -97,7 +97,7 @@ struct IframeRoutes {
     /// The project's domains, with any port.
     private func ancestors(_ domains: [String]) -> [String] {
         let loopback = development ? ["localhost", "127.0.0.1"].filter { !domains.contains($0) } : []
-        return (domains + loopback).flatMap { AuthorizedDomain($0).policySources }
+        return AuthorizedDomain.withoutCovered(domains + loopback).flatMap(\.policySources)
     }
 
     /// The script that a page can load instead of Google's loader.

@@ -1,4 +1,5 @@
 import Projects
+import Secrets
 import Storage
 import TestKit
 import Testing

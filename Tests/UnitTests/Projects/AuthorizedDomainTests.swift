@@ -45,6 +45,18 @@ import Testing
         #expect(AuthorizedDomain(domain).policySources == sources)
     }
 
+    @Test("the policy names no host that another entry includes")
+    func covered() {
+        let domains = [
+            "a.example.com", "example.com", "b.a.example.com", "localhost", "mine.vercel.app", "vercel.app",
+            "127.0.0.1",
+        ]
+        #expect(
+            AuthorizedDomain.withoutCovered(domains).map(\.text)
+                == ["example.com", "localhost", "mine.vercel.app", "vercel.app", "127.0.0.1"]
+        )
+    }
+
     @Test(
         "an extension's pages are of its origin alone",
         arguments: [
@@ -70,8 +82,9 @@ import Testing
             ("bücher.example", "xn--"), ("", "host names"), ("app..example.com", "host names"),
             ("app.example.com:8080", "port"), ("app.example.com/x", "path"),
             ("https://app.example.com", "without scheme"),
-            ("-a.example", "host names"), ("a_b.example", "host names"), ("[::1", "brackets"),
-            ("[example]", "brackets"),
+            ("-a.example", "host names"), ("a_b.example", "host names"), ("[::1", "IPv6"),
+            ("[example]", "IPv6"), ("[2001:db8::1]", "IPv6"), ("0x7f.1", "host names"),
+            ("1.2.3", "host names"), ("example.0x1", "host names"), ("[0:0:0:0:0:0:0:1]", "IPv6"),
             ("chrome-extension://abc", "32 letters"), ("chrome-extension://*", "32 letters"),
             ("chrome-extension://abcdefghijklmnopabcdefghijklmnop/", "32 letters"),
             ("moz-extension://3a2b", "Chrome extensions alone"), ("capacitor://localhost", "Chrome extensions alone"),

@@ -27,7 +27,10 @@ import Text
 
     @Test(
         "pasted text loses the spaces around it",
-        arguments: [(" ada@example.com\n", "ada@example.com"), ("\u{3000}a b\u{a0}", "a b"), ("   ", ""), ("", "")]
+        arguments: [
+            (" ada@example.com\n", "ada@example.com"), ("\u{3000}a b\u{a0}", "a b"), ("   ", ""), ("", ""),
+            ("\u{feff}ada@example.com\u{200b}\r\n", "ada@example.com"),
+        ]
     )
     func trimmed(_ text: String, _ rest: String) { #expect(text.trimmingSpaces == rest) }
 }
