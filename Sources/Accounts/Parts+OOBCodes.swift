@@ -29,11 +29,12 @@ extension Parts {
         displayName: String? = nil,
         continueURL: String? = nil,
         linkDomain: String? = nil,
+        opensApp: Bool = false,
         _ caller: Caller
     ) throws(AccountsError) -> PreparedCode {
         guard let base = deployment.actionPage(of: caller.project, at: linkDomain) else { throw .noActionURL }
         let code = Secret(random.handle())
-        let link = ActionLink(
+        let page = ActionLink(
             base: base,
             type: type,
             code: code,
@@ -41,7 +42,8 @@ extension Parts {
             continueURL: continueURL,
             language: caller.language ?? caller.project.settings.mail.defaultLocale,
             tenant: caller.tenant
-        )
+        ).text
+        let link = (opensApp ? deployment.appLink(to: page, of: caller.project, at: linkDomain) : nil) ?? page
         var values = NewOOBCode(
             type: type,
             owner: owner,
@@ -55,14 +57,14 @@ extension Parts {
             values.mail = Mail(
                 template: type.template,
                 to: recipient.original,
-                link: link.text,
+                link: link,
                 displayName: displayName,
                 newEmail: newEmail?.original,
                 language: caller.language
             )
             values.mail?.lifetime = values.lifetime
         }
-        return PreparedCode(values: values, code: code, link: Secret(link.text))
+        return PreparedCode(values: values, code: code, link: Secret(link))
     }
 
     /// Keeps the email that is about to be replaced or removed, and sends it the code that restores it (threats.md, T-E6).

@@ -1,5 +1,5 @@
 package import Linking
-import Projects
+package import Projects
 package import Secrets
 import Sessions
 package import Storage
@@ -22,6 +22,8 @@ package struct SendOOBCode: Sendable {
         package var linkDomain: String?
         /// The app uses the code itself, from the continue URL.
         package var handlesCodeInApp = false
+        /// Apps that open the link, by bundle ID or package name.
+        package var apps: [AppRegistration.Platform: String] = [:]
 
         package init(type: OOBCodeType) { self.type = type }
     }
@@ -43,29 +45,12 @@ package struct SendOOBCode: Sendable {
         package var issued: (code: Secret, link: Secret)?
     }
 
-    /// The domain of the link; nil for the service's.
-    ///
-    /// Whoever has it gets the code: where `identity.continueURLs` says which pages are the app's, it must be the host of
-    /// one of them, and elsewhere one of the authorized domains itself: whoever has a subdomain, by user content or a name
-    /// that nobody uses any more, must not get the codes of genuine mails. Loopback is not reached from a mail.
-    private func linkDomain(_ request: Request, _ caller: Caller) throws(AccountsError) -> String? {
-        guard let text = request.linkDomain else { return nil }
-        guard let uri = ContinueURI("https://\(text)"), uri.isOrigin, uri.host == text.lowercased(),
-            !uri.isLoopback, caller.project.settings.authorizedDomains.contains(uri.host)
-        else { throw .invalidLinkDomain }
-        let pages = caller.project.settings.continueURLs.compactMap { ContinueURI($0) }
-        guard pages.isEmpty || pages.contains(where: { $0.authority == uri.authority && $0.scheme == uri.scheme })
-        else {
-            throw .invalidLinkDomain
-        }
-        return uri.host
-    }
-
     /// If the caller must not learn whether an email has an account, the response and the work are the same, but no
     /// email is sent (threats.md, T-E1).
     package func callAsFunction(_ request: Request, as role: Role, _ caller: Caller) async throws -> Result {
         let continueURL = try continueURL(request, caller)
-        let linkDomain = try linkDomain(request, caller)
+        let linkDomain = try request.linkDomain.map { try parts.linkDomain($0, caller) }
+        let opensApp = try opensApp(request, caller)
         // The others need a signed-in account, which has limits of its own.
         if !role.isAdmin, [.emailSignIn, .passwordReset].contains(request.type) {
             try await parts.requirePerson(for: .email, caller)
@@ -84,6 +69,7 @@ package struct SendOOBCode: Sendable {
             as: role,
             continueURL: continueURL,
             linkDomain: linkDomain,
+            opensApp: opensApp,
             caller
         )
     }
@@ -94,6 +80,7 @@ package struct SendOOBCode: Sendable {
         as role: Role,
         continueURL: String?,
         linkDomain: String?,
+        opensApp: Bool = false,
         _ caller: Caller
     ) async throws -> Result {
         var code = try parts.prepareCode(
@@ -105,6 +92,7 @@ package struct SendOOBCode: Sendable {
             displayName: subject.displayName,
             continueURL: continueURL,
             linkDomain: linkDomain,
+            opensApp: opensApp,
             caller
         )
         code.values.isDecoy = subject.isUnknown

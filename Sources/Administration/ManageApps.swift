@@ -14,17 +14,22 @@ package struct ManageApps: Sendable {
         _ identifier: String,
         on platform: AppRegistration.Platform,
         scheme: String?,
+        teamID: String? = nil,
+        certificates: [String] = [],
         in project: ProjectID
     ) async throws -> AppRegistration {
         let app = AppRegistration(
             id: random.text(20, of: "abcdefghijklmnopqrstuvwxyz0123456789"),
             platform: platform,
             identifier: identifier,
-            scheme: scheme
+            scheme: scheme,
+            teamID: teamID,
+            certificates: certificates
         )
         guard let app else {
             throw AdministrationError.invalid(
-                "\(platform.identifierName) must be a name with dots; scheme, for IOS only, must contain a dot or a hyphen."
+                "\(platform.identifierName) must be a name with dots; scheme, for IOS only, must contain a dot or a hyphen; "
+                    + "teamId, for IOS only, has ten letters and digits; sha256Hashes, for ANDROID only, are at most ten."
             )
         }
         _ = try await configuration.updateSettings(of: project) { settings in

@@ -1,6 +1,6 @@
 import Text
 
-/// A mobile app of the project that results of sign-ins may be sent to.
+/// A mobile app of the project that results of sign-ins may be sent to, and that links in emails may open.
 package struct AppRegistration: Sendable, Hashable, Codable {
     package enum Platform: String, Sendable, Hashable, Codable, CaseIterable {
         case ios = "IOS"
@@ -15,16 +15,38 @@ package struct AppRegistration: Sendable, Hashable, Codable {
     /// The custom scheme with which iOS opens the app, in lowercase: the reversed OAuth client ID, or `app-` and the
     /// app ID; nil for an app that only has its bundle ID.
     package var scheme: String?
+    /// Apple's ID of the iOS app's developer; without it no link opens the app.
+    package var teamID: String?
+    /// The SHA-256 of the certificates that sign the Android app, in lowercase hexadecimal; without one no link opens it.
+    package var certificates: [String]?
 
-    /// Nil for an invalid identifier or scheme.
-    package init?(id: String, platform: Platform, identifier: String, scheme: String?) {
-        guard Self.isIdentifier(identifier), scheme.map(Self.isScheme) ?? true, scheme == nil || platform == .ios else {
-            return nil
-        }
+    /// Nil for an invalid identifier or scheme, and for members of the other platform.
+    package init?(
+        id: String,
+        platform: Platform,
+        identifier: String,
+        scheme: String?,
+        teamID: String? = nil,
+        certificates: [String] = []
+    ) {
+        let hashes = certificates.compactMap(Self.hash)
+        guard Self.isIdentifier(identifier), scheme.map(Self.isScheme) ?? true,
+            teamID?.wholeMatch(of: /[A-Z0-9]{10}/) != nil || teamID == nil,
+            hashes.count == certificates.count, hashes.count <= 10,
+            platform == .ios ? hashes.isEmpty : scheme == nil && teamID == nil
+        else { return nil }
         self.id = id
         self.platform = platform
         self.identifier = identifier
         self.scheme = scheme?.lowercased()
+        self.teamID = teamID
+        self.certificates = hashes.isEmpty ? nil : hashes
+    }
+
+    /// A SHA-256 as Android's tools write it, `AB:CD:…`, or as hexadecimal alone; nil for anything else.
+    private static func hash(_ text: String) -> String? {
+        let digits = text.replacing(":", with: "").lowercased()
+        return digits.wholeMatch(of: /[0-9a-f]{64}/) != nil && [64, 95].contains(text.utf8.count) ? digits : nil
     }
 
     /// Names with dots: browsers do not handle a scheme of this form themselves.
@@ -50,7 +72,9 @@ extension ProjectSettings {
         }
     }
 
-    package func allowsReturn(toPackage name: String) -> Bool {
-        apps.contains { $0.platform == .android && $0.identifier == name }
+    package func allowsReturn(toPackage name: String) -> Bool { has(.android, name) }
+
+    package func has(_ platform: AppRegistration.Platform, _ identifier: String) -> Bool {
+        apps.contains { $0.platform == platform && $0.identifier == identifier }
     }
 }

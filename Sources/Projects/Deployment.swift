@@ -1,3 +1,5 @@
+import Text
+
 /// The addresses of the running service: the start of every issuer, callback, page and link that names it.
 ///
 /// A project may have a URL of its own (``ProjectSettings/publicURL``). Links in emails and issuers never depend on a
@@ -78,8 +80,9 @@ package struct Deployment: Sendable {
     /// its URL.
     package func statement(of project: ProjectID) -> String? { serviceURL?.issuer(of: project) }
 
-    /// The path of the file with which a host names its project. It is not below `/__/`, which the host passes on to the
-    /// service for whoever asks.
+    /// The path of the file with which a host names its project.
+    ///
+    /// It is not below `/__/`, which the host passes on to the service for whoever asks.
     package static let hostProof = "/.well-known/identity-project"
 
     /// The page for links in a project's emails.
@@ -89,6 +92,37 @@ package struct Deployment: Sendable {
     package func actionPage(of project: Project, at domain: String? = nil) -> String? {
         if let domain { return "https://\(domain)\(actionPath)" }
         return publicURL(of: project).map { "\($0)\(actionPath)" }
+    }
+
+    /// Below a project's URL: links in emails that open an app.
+    ///
+    /// Where there is none, a browser goes on from there.
+    package static let appLinks = "/__/auth/links"
+
+    /// A link that opens an app, or else goes on to a link in an email.
+    ///
+    /// - Parameter domain: as for ``actionPage(of:at:)``.
+    package func appLink(to link: String, of project: Project, at domain: String? = nil) -> String? {
+        let base = domain.map { "https://\($0)" } ?? publicURL(of: project)?.text
+        return base.map { "\($0)\(Self.appLinks)?\(FormFields(pairs: [("link", link)]).text)" }
+    }
+
+    /// The pages for links in a project's emails, at each of its URLs.
+    package func actionPages(of project: Project) -> [String] { urls(of: project).map { "\($0)\(actionPath)" } }
+
+    /// The project whose links may open apps at a host: that of the host's own project, or of the only one that there is.
+    ///
+    /// At a host of several projects, one project's app would get the links of another (threats.md, T-E31).
+    ///
+    package func appLinks(at host: String?, among projects: [Project]) -> Project? {
+        guard let host else { return nil }
+        let shown = projects.filter { shows($0.id, at: host) }
+        let isOurs = owner(of: host) != nil || serviceURL.map { $0.authority == Self.authority(host, like: $0) } == true
+        return shown.count == 1 && isOurs ? shown.first : nil
+    }
+
+    private static func authority(_ host: String, like url: PublicURL) -> String? {
+        PublicURL("\(url.isSecure ? "https" : "http")://\(host)").authority
     }
 
     /// `iss` of new ID tokens; nil for the project's own issuer on a node that does not know its URL.

@@ -21,6 +21,7 @@ struct ActionPageRoutes {
         return [
             Route(.get, path, on: .service, errors: .page, .open(show)),
             Route(.post, path, on: .service, errors: .page, .open(carryOut)),
+            Route(.get, Deployment.appLinks, on: .service, errors: .page, .open(goOn)),
         ]
     }
 
@@ -38,6 +39,15 @@ struct ActionPageRoutes {
     private func signIn(_ link: ActionQuery, _ caller: Caller) async throws -> Response {
         let url = try await accounts.followSignInLink(Secret(link.code), continueURL: link.continueURL, caller)
         return Response(status: .seeOther, headers: [.location: url, .cacheControl: "no-store"])
+    }
+
+    /// Where no app has opened a link, the browser goes on to its page.
+    private func goOn(_ call: Call) async throws -> Response {
+        let link = try call.query.value("link") ?? ""
+        return try await answer(call, FormFields(URLParts(link)?.query ?? "")) { _, caller in
+            guard let page = accounts.followAppLink(link, caller) else { throw AccountsError.unauthorizedDomain }
+            return Response(status: .seeOther, headers: [.location: page, .cacheControl: "no-store"])
+        }
     }
 
     // MARK: POST

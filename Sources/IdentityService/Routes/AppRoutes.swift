@@ -35,6 +35,8 @@ struct AppRoutes {
             try body.string(platform.identifierName) ?? "",
             on: platform,
             scheme: try body.string("scheme"),
+            teamID: try body.text("teamId"),
+            certificates: try body.strings("sha256Hashes"),
             in: call.project.id
         )
         return .json { $0.app(app, of: call.project) }
@@ -53,5 +55,7 @@ extension JSONWriter {
         member("platform", app.platform.rawValue)
         member(app.platform.identifierName, app.identifier)
         member("scheme", app.scheme)
+        member("teamId", app.teamID)
+        if let hashes = app.certificates { member("sha256Hashes", strings: hashes) }
     }
 }

@@ -64,6 +64,9 @@ struct OOBCodeRoutes {
         request.continueURL = try body.text("continueUrl")
         request.linkDomain = try body.text("linkDomain")
         request.handlesCodeInApp = try body.bool("canHandleCodeInApp") ?? false
+        for platform in AppRegistration.Platform.allCases {
+            request.apps[platform] = try body.text(platform.linkMember)
+        }
         try refuseWhatOtherTypesRead(request)
         return request
     }

@@ -78,7 +78,7 @@ struct RouteParts: Sendable {
             OAuthTokenRoutes(accounts: accounts, configuration: configuration, deployment: deployment).routes,
             OAuthRegistrationRoutes(accounts: accounts, configuration: configuration, deployment: deployment).routes,
             OAuthClientRoutes(clients: administration.oauthClients).routes,
-            WellKnownRoutes(configuration: configuration).routes,
+            WellKnownRoutes(configuration: configuration, deployment: deployment).routes,
             ConsoleRoutes(
                 accounts: accounts,
                 administration: administration,

@@ -6,13 +6,15 @@ import Secrets
 import Storage
 import Text
 
-/// Files below `/.well-known/` with which browsers and devices check that sites and apps share passkeys.
+/// Files below `/.well-known/` with which browsers and devices check that sites and apps share passkeys, and that links in
+/// emails open an app.
 ///
 /// They are about the request's own host: what they contain comes from the project, with its tenants, that has it as RP ID,
 /// and is public. A host that is nobody's RP ID has no such files, and nor has one that is several projects': otherwise one
-/// project could let its own sites and apps use the passkeys of another (T-D31).
+/// project could let its own sites and apps use the passkeys of another (T-D31), or get the links of its emails (T-E31).
 struct WellKnownRoutes {
     let configuration: ConfigurationStore
+    let deployment: Deployment
 
     var routes: [Route] {
         [
@@ -23,7 +25,7 @@ struct WellKnownRoutes {
         ]
     }
 
-    private func file(_ name: String, _ content: @escaping @Sendable ([Site], inout JSONWriter) -> Bool) -> Route {
+    private func file(_ name: String, _ content: @escaping @Sendable (Content, inout JSONWriter) -> Bool) -> Route {
         Route(
             .get,
             "/.well-known/\(name)",
@@ -31,7 +33,7 @@ struct WellKnownRoutes {
             errors: .status,
             .open { call in
                 var json = JSONWriter()
-                guard content(sites(of: call), &json) else { throw WireError.notFound }
+                guard content(readContent(of: call), &json) else { throw WireError.notFound }
                 return Response(
                     status: .ok,
                     headers: [.contentType: JSONWriter.contentType, .cacheControl: "public, max-age=300"],
@@ -39,6 +41,18 @@ struct WellKnownRoutes {
                 )
             }
         )
+    }
+
+    /// What the files of a host are about.
+    private struct Content {
+        let sites: [Site]
+        /// Apps that links open.
+        let linked: [AppRegistration]
+    }
+
+    private func readContent(of call: Call) -> Content {
+        let project = deployment.appLinks(at: call.host, among: configuration.snapshot.allProjects)
+        return Content(sites: sites(of: call), linked: project?.settings.apps ?? [])
     }
 
     /// A project or tenant whose passkeys are bound to the host.
@@ -63,16 +77,16 @@ struct WellKnownRoutes {
     // MARK: Files
 
     /// Other sites whose pages may use the passkeys (WebAuthn Level 3 §5.11.1).
-    @Sendable private static func relatedOrigins(_ sites: [Site], _ json: inout JSONWriter) -> Bool {
-        let origins = Set(sites.flatMap(\.passkeys.origins)).filter { $0.hasPrefix("https:") }
+    @Sendable private static func relatedOrigins(_ content: Content, _ json: inout JSONWriter) -> Bool {
+        let origins = Set(content.sites.flatMap(\.passkeys.origins)).filter { $0.hasPrefix("https:") }
         guard !origins.isEmpty else { return false }
         json.object { $0.member("origins", strings: origins.sorted()) }
         return true
     }
 
     /// Where password managers lead users (W3C "A Well-Known URL for Relying Party Passkey Endpoints").
-    @Sendable private static func passkeyEndpoints(_ sites: [Site], _ json: inout JSONWriter) -> Bool {
-        guard let url = sites.lazy.compactMap(\.passkeys.managementURL).first else { return false }
+    @Sendable private static func passkeyEndpoints(_ content: Content, _ json: inout JSONWriter) -> Bool {
+        guard let url = content.sites.lazy.compactMap(\.passkeys.managementURL).first else { return false }
         json.object { json in
             json.member("enroll", url)
             json.member("manage", url)
@@ -80,21 +94,27 @@ struct WellKnownRoutes {
         return true
     }
 
-    /// Android's Digital Asset Links: the project's Android apps, signed by the certificates of its `android:` origins.
-    @Sendable private static func assetLinks(_ sites: [Site], _ json: inout JSONWriter) -> Bool {
-        let statements = sites.flatMap { site in
+    /// Android's Digital Asset Links: for passkeys, the project's Android apps, signed by the certificates of its `android:`
+    /// origins; for links, those that were registered with their certificates.
+    @Sendable private static func assetLinks(_ content: Content, _ json: inout JSONWriter) -> Bool {
+        let passkeys = content.sites.flatMap { site in
             let fingerprints = site.passkeys.androidFingerprints
-            return fingerprints.isEmpty ? [] : site.apps(on: .android).map { (package: $0, fingerprints: fingerprints) }
+            return fingerprints.isEmpty
+                ? [] : site.apps(on: .android).map { (relation: "get_login_creds", package: $0, fingerprints) }
         }
+        let links = content.linked.compactMap { app in
+            app.certificates.map { (relation: "handle_all_urls", package: app.identifier, $0.map(fingerprint)) }
+        }
+        let statements = passkeys + links
         guard !statements.isEmpty else { return false }
         json.array { json in
-            for statement in statements {
+            for (relation, package, fingerprints) in statements {
                 json.object { json in
-                    json.member("relation", strings: ["delegate_permission/common.get_login_creds"])
+                    json.member("relation", strings: ["delegate_permission/common.\(relation)"])
                     json.object("target") { json in
                         json.member("namespace", "android_app")
-                        json.member("package_name", statement.package)
-                        json.member("sha256_cert_fingerprints", strings: statement.fingerprints)
+                        json.member("package_name", package)
+                        json.member("sha256_cert_fingerprints", strings: fingerprints)
                     }
                 }
             }
@@ -102,13 +122,31 @@ struct WellKnownRoutes {
         return true
     }
 
-    /// Apple's associated domains: the project's iOS apps.
-    @Sendable private static func appleApps(_ sites: [Site], _ json: inout JSONWriter) -> Bool {
-        let apps = sites.flatMap { site in
+    /// As Android's tools write a SHA-256: `AB:CD:…`.
+    private static func fingerprint(_ hex: String) -> String {
+        let digits = Array(hex.uppercased())
+        return stride(from: 0, to: digits.count, by: 2).map { String(digits[$0...($0 + 1)]) }.joined(separator: ":")
+    }
+
+    /// Apple's associated domains: the project's iOS apps, for links those that were registered with their team.
+    @Sendable private static func appleApps(_ content: Content, _ json: inout JSONWriter) -> Bool {
+        let passkeys = content.sites.flatMap { site in
             site.passkeys.appleTeamID.map { team in site.apps(on: .ios).map { "\(team).\($0)" } } ?? []
         }
-        guard !apps.isEmpty else { return false }
-        json.object { json in json.object("webcredentials") { $0.member("apps", strings: apps) } }
+        let links = content.linked.compactMap { app in app.teamID.map { "\($0).\(app.identifier)" } }
+        guard !passkeys.isEmpty || !links.isEmpty else { return false }
+        json.object { json in
+            if !passkeys.isEmpty { json.object("webcredentials") { $0.member("apps", strings: passkeys) } }
+            guard !links.isEmpty else { return }
+            json.object("applinks") { json in
+                json.array("details") { json in
+                    json.object { json in
+                        json.member("appIDs", strings: Array(Set(links)).sorted())
+                        json.array("components") { $0.object { $0.member("/", "\(Deployment.appLinks)*") } }
+                    }
+                }
+            }
+        }
         return true
     }
 }

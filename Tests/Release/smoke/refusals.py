@@ -232,6 +232,8 @@ REFUSALS = {
                      for code in ("none", "~", "x" * 200)],
     # Pages
     "showAction": [(400, "INVALID_OOB_CODE", {"query": BAD_LINK}), unreadable()],
+    "followAppLink": [(400, "UNAUTHORIZED_DOMAIN", {"query": {
+        "link": "https://evil.example/__/auth/action?mode=signIn&oobCode=x&apiKey=any"}}), unreadable()],
     "carryOutAction": [(400, "INVALID_OOB_CODE", {"form": BAD_LINK})],
     "signInPage": [(400, "UNAUTHORIZED_DOMAIN", {"query": {
         "apiKey": "any", "continueUrl": "https://evil.example/", "codeChallenge": CHALLENGE}}), unreadable()],

@@ -543,6 +543,7 @@ SUCCESSES = {
     "deletionPage": [deletion],
     # Pages
     "showAction": [*map(as_query, LINKS), as_query(link("signIn", "EMAIL_SIGNIN", continueUrl="http://localhost/"))],
+    "followAppLink": [lambda world: {"query": {"link": f"{world.urls['dev']}/emulator/action?mode=signIn&oobCode=x&apiKey=any"}}],
     "carryOutAction": [*map(as_form, LINKS)],
     "signInPage": [
         {"query": {"apiKey": "any", "continueUrl": "http://localhost/", "lang": lang,

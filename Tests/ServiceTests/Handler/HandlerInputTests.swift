@@ -184,6 +184,19 @@ struct HandlerInputTests {
             #expect(android.status == 200 && android["bundleId"] == nil, "\(android)")
             let again = try await post(["platform": "IOS", "bundleId": "com.example.App", "scheme": "app-1-2-ios-3"])
             #expect(again.status == 409)
+            let team = try await post(["platform": "IOS", "bundleId": "com.example.Links", "teamId": "A1B2C3D4E5"])
+            #expect(team["teamId"] == "A1B2C3D4E5" && team["sha256Hashes"] == nil, "\(team)")
+            let hash = String(repeating: "AB", count: 32)
+            let print = Array(repeating: "AB", count: 32).joined(separator: ":")
+            let signed = try await post([
+                "platform": "ANDROID", "packageName": "com.example.links",
+                "sha256Hashes": [.string(hash), .string(print)],
+            ])
+            #expect(signed["sha256Hashes"] == [.string(hash.lowercased()), .string(hash.lowercased())], "\(signed)")
+            for linked in [team, signed] {
+                let path = "apps/\(linked["appId"]?.string ?? "")"
+                #expect(try await service.admin(path, method: "DELETE", version: "v2").status == 200)
+            }
             let listed = try await service.admin("apps", version: "v2")
             #expect(listed["apps"]?.array?.map { $0["appId"] } == [ios["appId"], android["appId"]])
             for app in [
@@ -194,6 +207,13 @@ struct HandlerInputTests {
                 ["platform": "IOS", "bundleId": "com.x", "scheme": "https"],
                 ["platform": "IOS", "bundleId": "com.x", "scheme": "a-b:"],
                 ["platform": "ANDROID", "packageName": "com.x", "scheme": "a-b"],
+                ["platform": "IOS", "bundleId": "com.x", "teamId": "a1b2c3d4e5"],
+                ["platform": "IOS", "bundleId": "com.x", "teamId": "A1B2C3D4E"],
+                ["platform": "IOS", "bundleId": "com.x", "sha256Hashes": [.string(hash)]],
+                ["platform": "ANDROID", "packageName": "com.x", "teamId": "A1B2C3D4E5"],
+                ["platform": "ANDROID", "packageName": "com.x", "sha256Hashes": [.string(hash + "A")]],
+                ["platform": "ANDROID", "packageName": "com.x", "sha256Hashes": [.string(hash + ":")]],
+                ["platform": "ANDROID", "packageName": "com.x", "sha256Hashes": ["x"]],
                 ["platform": "ANDROID", "packageName": "com.x;S.a=b"], ["platform": "ANDROID", "packageName": ".x"],
             ] as [JSON] {
                 #expect(try await post(app).status == 400, "\(app.text)")

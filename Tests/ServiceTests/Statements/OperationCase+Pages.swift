@@ -16,6 +16,10 @@ extension OperationCase {
             let person = SignInPagePerson(service: world.service)
             return { try await person.service.send("GET", person.path()) }
         },
+        OperationCase("followAppLink") { world in
+            let page = "https://id.example.com/__/auth/action?mode=signIn&oobCode=x&apiKey=\(world.service.apiKey)"
+            return { try await world.service.send("GET", "/__/auth/links?\(FormFields(pairs: [("link", page)]).text)") }
+        },
         page("forgotPasswordPage", "/__/auth/forgot-password?apiKey="),
         OperationCase("sendForgottenPasswordMail") { world in
             _ = try await world.service.signUp(ada)

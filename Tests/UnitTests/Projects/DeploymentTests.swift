@@ -54,4 +54,31 @@ struct DeploymentTests {
             #expect(snapshot.owner(ofHost: host)?.project.id.rawValue == owner, "\(host)")
         }
     }
+
+    @Test("T-E31: links open apps at a project's own host, and at the service's while it has one project")
+    func appLinks() throws {
+        func project(_ name: String, at url: String? = nil) throws -> Project {
+            var settings = ProjectSettings()
+            settings.publicURL = url.map { PublicURL($0) }
+            return Project(
+                id: try #require(ProjectID(rawValue: name)),
+                number: ProjectNumber(rawValue: Int64(name.count)),
+                settings: settings,
+                passwordSignerKey: Secret("")
+            )
+        }
+        let (shared, own) = (try project("tea-room"), try project("coffee-house", at: "https://own.example.com"))
+        for (projects, host, owner) in [
+            ([shared], "id.example.com", "tea-room"), ([shared], "ID.example.com:443", "tea-room"),
+            ([shared], "id.example.com:8443", nil), ([shared], "other.example.com", nil), ([shared], nil, nil),
+            ([shared, own], "id.example.com", nil), ([shared, own], "own.example.com", "coffee-house"),
+            ([own], "id.example.com", "coffee-house"), ([], "id.example.com", nil),
+        ] as [([Project], String?, String?)] {
+            let snapshot = ConfigurationSnapshot(version: 1, projects: projects, apiKeys: [], providers: [])
+            let deployment = Deployment(publicURL: "https://id.example.com")
+                .findingProjects { snapshot.owner(ofHost: $0) }
+            let found = deployment.appLinks(at: host, among: snapshot.allProjects)
+            #expect(found?.id.rawValue == owner, "\(projects.count) \(host ?? "-")")
+        }
+    }
 }
