@@ -11,8 +11,17 @@ extension Parts {
     ///
     /// - Throws: ``AccountsError/captchaMissing``, ``AccountsError/captchaRefused``,
     ///   ``AccountsError/captchaUnchecked``.
-    func requirePerson(for operation: CaptchaOperation, _ caller: Caller) async throws(AccountsError) {
+    func requirePerson(for operation: CaptchaOperation, _ caller: Caller) async throws {
         guard caller.project.settings.captchaOperations.contains(operation) else { return }
+        if try await takeToken(for: operation, caller) { return }
+        try await requireVerdict(caller)
+    }
+
+    /// Asks the verifier about the caller's response.
+    ///
+    /// - Throws: ``AccountsError/captchaMissing``, ``AccountsError/captchaRefused``,
+    ///   ``AccountsError/captchaUnchecked``.
+    func requireVerdict(_ caller: Caller) async throws(AccountsError) {
         guard let verifier = caller.project.settings.delivery.captcha, let captchas else { throw .captchaUnchecked }
         // The verifiers' responses have at most some 2,000 characters.
         guard let response = caller.captchaResponse, (1...8_192).contains(response.reveal().utf8.count) else {

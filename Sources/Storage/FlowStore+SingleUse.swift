@@ -11,6 +11,8 @@ package enum SingleUse: String, Sendable {
     case authorization
     /// The result of a redirect, bound to the frame that it is for.
     case redirectResult
+    /// That a person answered a CAPTCHA for an app, bound to the operation.
+    case captchaToken
 
     /// Such a row never matches a provider's flow, whatever a callback sends.
     fileprivate func hash(of owner: String) -> [UInt8] {
@@ -18,6 +20,7 @@ package enum SingleUse: String, Sendable {
         case .signInCode: SecureHash.sha256("code_challenge." + owner)
         case .authorization: SecureHash.sha256("pushed_by." + owner)
         case .redirectResult: SecureHash.sha256("frame." + owner)
+        case .captchaToken: SecureHash.sha256("captcha." + owner)
         }
     }
 }

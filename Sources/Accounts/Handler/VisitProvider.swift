@@ -59,12 +59,6 @@ package struct VisitProvider: Sendable {
         return visit
     }
 
-    /// Whether an app that could not prove itself may ask for an SMS all the same: nobody asks for a CAPTCHA.
-    package func admitsApp(_ request: Request, _ caller: Caller) throws -> Bool {
-        let caller = try caller.entering(request.tenantID.map { TenantID(rawValue: $0) } ?? caller.tenant)
-        return !caller.project.settings.captchaOperations.contains(.sms)
-    }
-
     /// Repeated when the browser returns, because the project may have removed a domain or an app in the meantime.
     func requireAllowed(_ destination: HandlerVisit.Destination, _ caller: Caller) throws(HandlerError) {
         let settings = caller.project.settings

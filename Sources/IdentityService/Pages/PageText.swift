@@ -62,6 +62,6 @@ package enum PageText: String, Sendable, CaseIterable {
 
     case pageOverTitle, pageOverAdvice
     case wrongPassword, invalidAddress, passwordOutdated, passwordLeaked, addressHasAccount, notLinked, tooManyTries,
-        wrongCode, captchaFailed
+        wrongCode, captchaFailed, personTitle, personButton
     case tookTooLong, providerCancelled, providerFailed, signUpClosed, notLetIn, otherProblem
 }

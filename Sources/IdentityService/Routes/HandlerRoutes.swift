@@ -59,6 +59,9 @@ struct HandlerRoutes {
             guard call.body.readableBytes <= Self.maximumForm else { throw WireError.tooLarge(Self.maximumForm) }
             let text = String(buffer: call.body)
             guard let form = FormFields(strict: text) else { throw HandlerError.unknownFlow }
+            if try form.value("authType") == HandlerVisit.appCheck {
+                return try await answerCaptcha(call, form, &context)
+            }
             guard let state = try form.value("state"), !state.isEmpty else { throw HandlerError.unknownFlow }
             let own = try deployment.pages(for: call)
             let pairs = FormFields.split(text).filter { $0.name != Self.browserField && $0.name != Self.addressField }
@@ -106,23 +109,9 @@ struct HandlerRoutes {
     // MARK: To the provider
 
     private func start(_ call: Call, _ context: inout PageContext) async throws -> Response {
-        let own = try deployment.pages(for: call)
-        guard let key = try call.query.value("apiKey"), !key.isEmpty else {
-            throw HandlerError.missingParameter("apiKey")
-        }
-        guard let project = projectOfPage(key, call) else { throw HandlerError.invalidParameter("apiKey") }
-        context.project = project
-        let caller = Caller(call, project: project, apiKey: key)
-        let request = try Self.request(call.query, key: key)
-        let visit = try accounts.visitProvider.destination(of: request, caller)
+        let (own, request, caller, visit) = try read(call.query, call, &context)
         guard visit.authType != HandlerVisit.appCheck else {
-            var event = AuthEvent(visit: visit, tenant: request.tenantID)
-            if try accounts.visitProvider.admitsApp(request, caller) {
-                event.recaptchaToken = "not-checked"
-            } else {
-                event.fault = try HandlerFault(HandlerError.unsupportedAuthType)
-            }
-            return deliver(event, state: nil, own, context)
+            return try await checkApp(visit, request, caller, own, context)
         }
         do {
             let started = try await accounts.visitProvider.start(
@@ -145,6 +134,21 @@ struct HandlerRoutes {
             let event = AuthEvent(visit: visit, tenant: request.tenantID, fault: try HandlerFault(error))
             return deliver(event, state: nil, own, context)
         }
+    }
+
+    /// Reads what an SDK asks for.
+    func read(
+        _ items: FormFields,
+        _ call: Call,
+        _ context: inout PageContext
+    ) throws -> (own: PublicURL, request: VisitProvider.Request, caller: Caller, visit: HandlerVisit) {
+        let own = try deployment.pages(for: call)
+        guard let key = try items.value("apiKey"), !key.isEmpty else { throw HandlerError.missingParameter("apiKey") }
+        guard let project = projectOfPage(key, call) else { throw HandlerError.invalidParameter("apiKey") }
+        context.project = project
+        let caller = Caller(call, project: project, apiKey: key)
+        let request = try Self.request(items, key: key)
+        return (own, request, caller, try accounts.visitProvider.destination(of: request, caller))
     }
 
     private static func request(_ query: FormFields, key: String) throws -> VisitProvider.Request {
@@ -261,7 +265,7 @@ struct HandlerRoutes {
     /// - Parameters:
     ///   - state: of the flow, whose cookie is removed; nil if none started.
     ///   - kept: by which the SDK's frame takes the result.
-    private func deliver(
+    func deliver(
         _ event: AuthEvent,
         state: String?,
         kept: Secret? = nil,

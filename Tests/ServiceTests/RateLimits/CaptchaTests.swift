@@ -10,7 +10,7 @@ import Testing
 import Text
 
 /// A service whose project asks for a CAPTCHA before everything that it can, and the verifier.
-private struct CaptchaScene: Sendable {
+struct CaptchaScene: Sendable {
     let service: TestService
     let verifier: WebReceiver
 

@@ -11,7 +11,7 @@ struct AuthEvent: Sendable {
     var urlResponse: String?
     var postBody: String?
     var sessionID: String?
-    /// For an app that asks for an SMS (``HandlerVisit/appCheck``); it is not checked.
+    /// For an app that asks for an SMS (``HandlerVisit/appCheck``).
     var recaptchaToken: String?
     var fault: HandlerFault?
 

@@ -30,6 +30,7 @@ struct HandlerFault: Sendable, Hashable {
             case "OPERATION_NOT_ALLOWED", "PROJECT_DISABLED": "operation-not-allowed"
             case "INVALID_PROVIDER_ID": "invalid-provider-id"
             case "INVALID_TENANT_ID": "invalid-tenant-id"
+            case "CAPTCHA_CHECK_FAILED", "INVALID_RECAPTCHA_TOKEN": "captcha-check-failed"
             case "USER_CANCELLED": "user-cancelled"
             case "TOO_MANY_ATTEMPTS_TRY_LATER": "too-many-requests"
             case "INVALID_IDP_RESPONSE", "INVALID_REQUEST_URI": "invalid-credential"

@@ -241,6 +241,8 @@ extension PageText {
         case .tooManyTries: "Too many attempts. Wait a few minutes, then try again."
         case .wrongCode: "This code is incorrect or has already been used."
         case .captchaFailed: "We could not confirm that you are human. Complete the check, then try again."
+        case .personTitle: "Confirm that you are human"
+        case .personButton: "Continue"
         case .tookTooLong: "That took too long. Please sign in again."
         case .providerCancelled: "The sign-in was canceled. Try again, or choose another way."
         case .providerFailed: "The provider did not complete the sign-in. Try again, or choose another way."

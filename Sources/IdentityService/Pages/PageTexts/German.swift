@@ -259,6 +259,8 @@ extension PageText {
         case .wrongCode: "Dieser Code ist falsch oder wurde schon benutzt."
         case .captchaFailed:
             "Wir konnten nicht feststellen, dass Sie ein Mensch sind. Lösen Sie die Aufgabe und versuchen Sie es noch einmal."
+        case .personTitle: "Bestätigen Sie, dass Sie ein Mensch sind"
+        case .personButton: "Weiter"
         case .tookTooLong: "Das hat zu lange gedauert. Bitte melden Sie sich noch einmal an."
         case .providerCancelled:
             "Sie wurden dort nicht angemeldet. Versuchen Sie es noch einmal, oder wählen Sie einen "

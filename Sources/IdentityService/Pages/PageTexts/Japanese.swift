@@ -239,6 +239,8 @@ extension PageText {
         case .tooManyTries: "試行回数が多すぎます。数分待ってから、もう一度お試しください。"
         case .wrongCode: "コードが正しくないか、すでに使用されています。"
         case .captchaFailed: "ロボットでないことを確認できませんでした。確認を完了してから、もう一度お試しください。"
+        case .personTitle: "ロボットでないことの確認"
+        case .personButton: "次へ"
         case .tookTooLong: "時間がたちすぎました。もう一度ログインしてください。"
         case .providerCancelled: "連携先でログインされませんでした。もう一度お試しいただくか、別の方法を選択してください。"
         case .providerFailed: "連携先でログインが完了しませんでした。もう一度お試しいただくか、別の方法を選択してください。"
