@@ -74,8 +74,10 @@ package struct ConfigurationSnapshot: Sendable {
         return (project, own.url)
     }
 
-    /// By `Host`. A host that several projects have as an app's is none's; ``ProjectSettings/publicURL`` is an admin's of the
-    /// whole service, and counts before (threats.md, T-D33).
+    /// The project of each `Host`.
+    ///
+    /// A host that several projects have as an app's is none's; ``ProjectSettings/publicURL`` is an admin's of the whole
+    /// service, and counts before (threats.md, T-D33).
     private static func ownHosts(of projects: [Project]) -> [String: OwnHost] {
         func hosts(_ urls: (ProjectSettings) -> [PublicURL]) -> [String: Set<OwnHost>] {
             projects.reduce(into: [:]) { hosts, project in

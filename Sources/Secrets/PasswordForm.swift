@@ -7,8 +7,9 @@ extension String {
     /// A text that is no password's is returned as it is.
     package var composedPassword: String { isComposable ? precomposedStringWithCanonicalMapping : self }
 
-    /// The other form under which a password may have been stored: as typed, or decomposed if it was typed composed. Nil if
-    /// there is none.
+    /// The other form under which a password may have been stored: as typed, or decomposed if it was typed composed.
+    ///
+    /// Nil if there is none.
     package var otherPassword: String? {
         guard isComposable else { return nil }
         let composed = composedPassword
