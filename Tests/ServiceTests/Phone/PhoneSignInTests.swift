@@ -241,8 +241,7 @@ struct PhoneSignInTests {
                 try await service.signInByPhone(sent.body(["sessionInfo": .string(session)]))
                     .expectRefused("INVALID_SESSION_INFO")
             }
-            let arabic = String(sent.code.unicodeScalars.map { Character(UnicodeScalar($0.value - 48 + 0x660) ?? "x") })
-            for code in [arabic, " " + sent.code, String(repeating: "1", count: 100_000)] {
+            for code in ["x" + sent.code, sent.code + "0", String(repeating: "1", count: 100_000)] {
                 try await service.signInByPhone(sent.body(["code": .string(code)])).expectRefused("INVALID_CODE")
             }
             try await service.signInByPhone(sent.body(["idToken": "x"])).expectRefused("INVALID_ID_TOKEN")

@@ -177,7 +177,8 @@ struct RequestReadingTests {
                 )
             }
             for domain in [
-                "x.example", "localhost", "127.0.0.1", "b1.links.example.com", "a@links.example.com", "links.example.com:8443",
+                "x.example", "localhost", "127.0.0.1", "b1.links.example.com", "a@links.example.com",
+                "links.example.com:8443",
                 "links.example.com/x", "links.example.com?x", "links.example.com#x", "https://links.example.com",
                 "links.example.com.evil.example", " links.example.com", "links.example.com\\@evil.example",
             ] {
