@@ -63,7 +63,8 @@ extension MailLanguage {
 
     fileprivate func html(_ text: MailText, _ mail: Mail) -> String {
         let paragraphs = paragraphs(text, #"<a href="%LINK%">\#(text.link)</a>"#, mail).map {
-            "<p>\($0.replacing("\n", with: "<br>\n"))</p>"
+            let lines = $0.unicodeScalars.split(separator: "\n", omittingEmptySubsequences: false).map { String($0) }
+            return "<p>\(lines.joined(separator: "<br>\n"))</p>"
         }
         return """
             <!DOCTYPE html>

@@ -30,6 +30,7 @@ class Chromium:
         self.profile = tempfile.mkdtemp()
         self.process, url = listening([
             "chromium", "--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--disable-popup-blocking",
+            "--host-resolver-rules=MAP *.example.test 127.0.0.1", "--ignore-certificate-errors",
             "--remote-debugging-port=0", f"--user-data-dir={self.profile}", "about:blank"], {})
         self.browser = player.chromium.connect_over_cdp(url)
 

@@ -6,6 +6,7 @@
 | one site | 127.0.0.1, a port | 127.0.0.1, another port |
 | proxied | its host passes `/__/` on, and is one of the project's `identity.appURLs` | another site, which the SDK calls |
 | two sites | localhost | 127.0.0.1 |
+| subdomain | a host below one of `authorizedDomains`, which Chromium alone finds | 127.0.0.1 |
 """
 
 import http.client
@@ -80,7 +81,7 @@ class Servers:
         pair = ["-keyout", folder / "key.pem", "-out", folder / "certificate.pem"]
         subprocess.run(
             ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=localhost",
-             "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1", *pair],
+             "-addext", "subjectAltName=DNS:localhost,DNS:*.preview.example.test,IP:127.0.0.1", *pair],
             check=True, capture_output=True)
         self.tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         self.tls.load_cert_chain(folder / "certificate.pem", folder / "key.pem")
@@ -103,6 +104,9 @@ class Servers:
             # The SDK's own resources are the service's; the page and the bundle are the app's.
             server = self.start("127.0.0.1", ["/__/", "/emulator/", "/identitytoolkit", "/securetoken", "/demo", "/provider"])
             server.page = self.page.replace("SERVICE", server.url).encode()
+        elif place == "subdomain":
+            server = self.start("b1.preview.example.test", is_secure=True)
+            server.page = self.page.replace("SERVICE", self.service.url).encode()
         elif place == "proxied":
             api = self.start("127.0.0.1", ["/"], is_secure=True)
             server = self.start("localhost", ["/__/"], is_secure=True)
@@ -127,9 +131,10 @@ class Servers:
 def apps(service, tmp_path_factory):
     """The URL of the app at each place."""
     servers = Servers(service, tmp_path_factory.mktemp("tls"))
-    yield {place: servers.app(place) for place in PLACES}
+    service.configure(authorizedDomains=["localhost", "127.0.0.1", "preview.example.test"])
+    yield {place: servers.app(place) for place in [*PLACES, "subdomain"]}
     servers.close()
-    service.configure(**{"identity.appURLs": []})
+    service.configure(**{"identity.appURLs": [], "authorizedDomains": ["localhost", "127.0.0.1"]})
 
 
 # --- The app in an engine
@@ -257,6 +262,17 @@ def test_redirect(engine, apps, place):
     assert result["user"]["uid"] == app.uid and result["info"]["isNewUser"]
     app.open()
     assert app.uid == result["user"]["uid"] and app.run("sdk.getRedirectResult(auth)") is None
+
+
+@pytest.mark.parametrize("engine", ["chromium"], indirect=True)
+def test_subdomain(engine, apps):
+    """Popups, and the way to a provider and back, on a subdomain of an authorized domain, such as a preview deployment."""
+    app = Tab(engine, apps["subdomain"])
+    result = app.popup("sdk.signInWithPopup(auth, provider('google.com'))", "Grace Hopper")
+    assert result["user"]["uid"] == app.uid
+    app.run("auth.signOut()")
+    # Across sites no browser lets the result through, as everywhere; the page comes back to the subdomain.
+    assert app.redirect("sdk.signInWithRedirect(auth, provider('google.com'))", "Grace Hopper") is None
 
 
 @each_engine

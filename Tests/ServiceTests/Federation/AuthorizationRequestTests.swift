@@ -209,11 +209,11 @@ struct AuthorizationRequestTests {
                 ),
                 (
                     ["providerId": "OIDC.acme", "continueUri": uri],
-                    Messages.noProvider
+                    "INVALID_PROVIDER_ID : Provider Id is not supported."
                 ),
                 (
                     ["providerId": "password", "continueUri": uri],
-                    Messages.noProvider
+                    "INVALID_PROVIDER_ID : Provider Id is not supported."
                 ),
                 (["continueUri": uri], "MISSING_IDENTIFIER"),
                 (["identifier": "ada@example.com"], "MISSING_CONTINUE_URI"),
