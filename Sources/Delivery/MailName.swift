@@ -9,11 +9,13 @@ enum MailName {
     /// without those that nobody sees, and with either slash. `。` separates the labels of a domain, too.
     static func harmless(_ name: String) -> String? {
         let read = Array(name.precomposedStringWithCompatibilityMapping.unicodeScalars)
-        let seen = read.filter { !$0.properties.isDefaultIgnorableCodePoint }
+        let seen = String(String.UnicodeScalarView(read.filter { !$0.properties.isDefaultIgnorableCodePoint }))
+        // The slash of an end tag, which our emails escape, leads nowhere.
+        let endTag = /<\/(?=\p{L})/.matchingSemantics(.unicodeScalar)
         let link = /[.。\/:@\\]\p{M}*[\p{L}\p{N}]\p{M}*[\p{L}\p{N}]|[\/\\:]\p{M}*[\/\\]/.matchingSemantics(
             .unicodeScalar
         )
-        guard (1...64).contains(read.count), !String(String.UnicodeScalarView(seen)).contains(link) else { return nil }
+        guard (1...64).contains(read.count), !seen.replacing(endTag, with: "<").contains(link) else { return nil }
         return read.indices.allSatisfy { isHarmless($0, in: read) } ? name : nil
     }
 

@@ -90,12 +90,11 @@ struct MailSettingTests {
         }
     }
 
-    /// The second could be read as an address, so the mail greets by the user's own.
     @Test(
-        "a name that is mark-up is kept as it is, and escaped or replaced in the mail",
+        "a name that is mark-up is kept as it is, and escaped in the mail",
         arguments: [
             ("Ada <body> </b>", "<p>Hello Ada &lt;body&gt; &lt;/b&gt;,</p>"),
-            ("Ada </body>", "<p>Hello ada@example.com,</p>"),
+            ("Ada </body>", "<p>Hello Ada &lt;/body&gt;,</p>"),
         ]
     )
     func hostileName(_ name: String, _ greeting: String) async throws {

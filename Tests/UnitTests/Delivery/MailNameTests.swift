@@ -21,6 +21,11 @@ struct MailNameTests {
         #expect(try Self.greeting(name) == "Hello \(name),")
     }
 
+    @Test("keep mark-up, which is only text", arguments: ["</body>", "Ada </b> <Lovelace>", "<body>", "</title>Ada"])
+    func keepsMarkup(_ name: String) throws {
+        #expect(try Self.greeting(name) == "Hello \(name),")
+    }
+
     @Test(
         "are replaced where it only hides something",
         arguments: [
@@ -35,6 +40,8 @@ struct MailNameTests {
             "🏴\u{e0067}\u{e0062}\u{e0065}\u{e006e}\u{e0067}\u{e007f}", "Ada\u{e0041}", "pay\u{fe0f}pal",
             "x.c\u{fe0f}om", "pay\u{e0100}pal", "\u{fe0f}Ada", "\u{3164}", "a\u{34f}b", "a\u{2060}b", "a\u{feff}b",
             "a\u{ad}b", "a\u{17b4}b",
+            // End tags of a link.
+            "<//evil", "</evil.example>", "</a> x/path", "</\u{200b}/evil",
         ]
     )
     func replaces(_ name: String) throws {
