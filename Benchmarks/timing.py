@@ -27,6 +27,8 @@ class Timing(bench.Bench):
         kinds = {
             "signInWithPassword, a wrong password": (
                 "signInWithPassword", lambda address: {"email": address, "password": "not the password"}),
+            "signInWithPassword, one in two forms": (
+                "signInWithPassword", lambda address: {"email": address, "password": "nöt the password"}),
             "sendOobCode, a reset of the password": (
                 "sendOobCode", lambda address: {"requestType": "PASSWORD_RESET", "email": address}),
             "createAuthUri, an address's methods": (
