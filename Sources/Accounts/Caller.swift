@@ -18,6 +18,10 @@ package struct Caller: Sendable {
     /// its users.
     package var isBackEnd = false
 
+    /// A back end names the address: what counts by it counts in the project alone, or one project's back end could use up
+    /// the limits of anybody's address for all projects.
+    package var isVouchedFor = false
+
     /// The API key that named the project; nil for admins.
     package var apiKey: String?
     /// `X-Firebase-Locale`: the language of emails, BCP 47.

@@ -112,6 +112,7 @@ extension Parts {
             settings: caller.project.settings.rateLimits,
             deployment: deploymentLimits,
             from: caller.address,
+            vouchedFor: caller.isVouchedFor,
             signUps: caller.project.settings.signUpQuota.budget(at: now()),
             in: caller.scope,
             now: now()

@@ -52,6 +52,7 @@ package struct RateLimits: Sendable {
     ///   - values: the values that each kind counts by; stored as a hash.
     ///   - deployment: the numbers of limits that span projects.
     ///   - address: the caller's; nil if it is unknown.
+    ///   - isVouchedFor: whether the project's back end names the address, which then counts in the project alone.
     ///   - signUps: the project's own number of sign-ups by address, which takes the place of the deployment's for its time;
     ///     nil for none.
     package init(
@@ -59,6 +60,7 @@ package struct RateLimits: Sendable {
         settings: RateLimitSettings,
         deployment: DeploymentLimits,
         from address: String? = nil,
+        vouchedFor isVouchedFor: Bool = false,
         signUps: RateLimitBudget? = nil,
         in scope: Scope,
         now: Date
@@ -75,6 +77,9 @@ package struct RateLimits: Sendable {
             }
             if kind == .signUpsPerAddress, let signUps { return [Bucket(kind, of: project, values, signUps, now)] }
             let shared = deployment.budget(of: kind, for: address)
+            if isVouchedFor, kind.countsAddresses {
+                return [Bucket(kind, of: project, values, settings.own(kind) ?? shared, now)]
+            }
             let own = settings.own(kind).flatMap { $0 == shared ? nil : Bucket(kind, of: project, values, $0, now) }
             return (own.map { [$0] } ?? []) + [Bucket(kind, of: "", values, shared, now)]
         }

@@ -48,6 +48,7 @@ extension Caller {
             language: language
         )
         longestIDToken = call.longestIDToken
+        isVouchedFor = call.headers[.clientAddress] != nil
         origin = call.headers[.origin]
     }
 }

@@ -173,4 +173,24 @@ struct DeploymentLimitTests {
             #expect(admin.status == 400 && admin.error?.contains("end users") == true, "\(admin)")
         }
     }
+
+    @Test("T-E8: the addresses for which a project's back end vouches use up nothing of other projects")
+    func vouchedElsewhere() async throws {
+        try await TestService.run(options()) { first in
+            try await TestService.run(options()) { second in
+                for number in 0..<4 {
+                    let body: JSON = ["phoneNumber": .string("+4915507\(100 + number)")]
+                    let reply = try await first.call(
+                        "accounts:sendVerificationCode",
+                        body,
+                        headers: [
+                            ("Authorization", "Bearer \(first.adminToken)"), ("Identity-Client-Address", "198.18.68.1"),
+                        ]
+                    )
+                    #expect((reply.status == 200) == (number < 3), "\(reply)")
+                }
+                #expect(try await sms(second, from: "198.18.68.1", "08") == 3)
+            }
+        }
+    }
 }
