@@ -83,6 +83,8 @@ package enum AccountsError: Error, Sendable, Hashable {
     case missingEmail
     case invalidEmail
     case emailExists
+    /// Another account has verified the email that was to come back; the account was secured and has none.
+    case emailLost
     case emailNotFound
     case missingNewEmail
     case invalidNewEmail

@@ -52,33 +52,46 @@ package struct ApplyOOBCode: Sendable {
 
     /// - Parameter token: that of the session which the code belongs to; nil for a link's code.
     private func apply(_ code: OOBCode, for token: VerifiedIDToken? = nil, _ caller: Caller) async throws -> Result {
-        let seconds = parts.seconds
         let earlier = code.type == .recoverEmail ? try await subjects(before: code, caller) : [:]
         let changed: ChangedAccount
         do {
-            changed = try await parts.change(code.account, session: token?.session, caller) { account, session in
-                if let token { _ = try SignedInAccount(token: token, account: account, session: session) }
-                guard !account.isDisabled else { throw AccountsError.userDisabled }
-                var changes = AccountChanges()
-                changes.spends = .mail(code.hash)
-                switch code.type {
-                case .verifyEmail: try verify(code, account, &changes, seconds)
-                case .verifyAndChangeEmail: try change(code, account, &changes, seconds, caller)
-                case .revertSecondFactor: try revert(code, account, &changes, seconds)
-                default: recover(code, account, earlier, &changes, seconds)
-                }
-                return changes
-            }
-        } catch AccountsError.userNotFound {
-            throw AccountsError.invalidOOBCode
+            changed = try await change(code, token, earlier, caller)
         } catch AccountsError.emailExists where code.type == .recoverEmail && code.proved {
-            try await secure(code, earlier, caller)
-            throw AccountsError.emailExists
+            changed = try await takeFromHolder(code, earlier, caller)
         }
         let account = try changed.existing
         let event: AccountEvent = changed.changes.firstVerification == nil ? .changed : .takenOver
         event.log(account.id, caller)
         return Result(account: account, newEmail: (changed.changes.email ?? nil)?.canonical)
+    }
+
+    /// - Parameter holder: another account, which has the email and loses it.
+    private func change(
+        _ code: OOBCode,
+        _ token: VerifiedIDToken?,
+        _ earlier: [ProviderID: String],
+        displacing holder: AccountID? = nil,
+        _ caller: Caller
+    ) async throws -> ChangedAccount {
+        let seconds = parts.seconds
+        do {
+            return try await parts.change(code.account, session: token?.session, caller) { account, session in
+                if let token { _ = try SignedInAccount(token: token, account: account, session: session) }
+                guard !account.isDisabled else { throw AccountsError.userDisabled }
+                var changes = AccountChanges()
+                changes.spends = .mail(code.hash)
+                changes.displaces = holder.map { parts.displaced(code.email, of: $0, caller) }
+                switch code.type {
+                case .verifyEmail: try verify(code, account, &changes, seconds)
+                case .verifyAndChangeEmail: try change(code, account, &changes, seconds, caller)
+                case .revertSecondFactor: try revert(code, account, &changes, seconds)
+                default: try recover(code, account, earlier, &changes, seconds)
+                }
+                return changes
+            }
+        } catch AccountsError.userNotFound {
+            throw AccountsError.invalidOOBCode
+        }
     }
 
     private func verify(
@@ -138,7 +151,9 @@ package struct ApplyOOBCode: Sendable {
         _ earlier: [ProviderID: String],
         _ changes: inout AccountChanges,
         _ seconds: Int64
-    ) {
+    ) throws(AccountsError) {
+        // Whoever has custom tokens would come back in (S16).
+        guard code.proved || !account.customAuth else { throw .invalidOOBCode }
         takeBack(code, account, earlier, &changes, seconds)
         changes.email = code.email
         changes.verifyEmail(
@@ -172,6 +187,25 @@ package struct ApplyOOBCode: Sendable {
         changes.recovers = code
         changes.validSince = seconds
         changes.endedSessions = .all
+    }
+
+    /// Another account has the address by now, and loses it if it never verified it: whoever moved the address away may
+    /// have signed up with it.
+    ///
+    /// - Throws: ``AccountsError/emailLost`` if the address was verified there, after the code's account is secured.
+    private func takeFromHolder(
+        _ code: OOBCode,
+        _ earlier: [ProviderID: String],
+        _ caller: Caller
+    ) async throws -> ChangedAccount {
+        let selectors = AccountSelectors(emails: [code.email])
+        if let holder = try await parts.accounts.find(selectors, in: caller.scope).first, !holder.emailVerified {
+            do {
+                return try await change(code, nil, earlier, displacing: holder.id, caller)
+            } catch AccountsError.emailExists {}
+        }
+        try await secure(code, earlier, caller)
+        throw AccountsError.emailLost
     }
 
     /// Somebody else has the address by now: whoever changed it loses the account all the same, and the code stays good

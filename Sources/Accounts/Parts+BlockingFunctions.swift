@@ -69,6 +69,20 @@ extension Parts {
         return entrance
     }
 
+    /// Asks whether an account may be created to which nobody signs in yet.
+    func admit(new account: Account, method: ProviderID, _ caller: Caller) async throws -> Account {
+        var account = account
+        var signIn = BlockingEvent.SignIn(
+            method: method,
+            secondFactor: nil,
+            attributes: nil,
+            credential: nil,
+            claims: nil
+        )
+        _ = try await ask(.beforeCreate, about: &account, isNew: true, &signIn, caller)
+        return account
+    }
+
     private func asking(
         _ account: Account,
         isNew: Bool,

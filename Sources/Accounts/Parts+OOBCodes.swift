@@ -101,6 +101,8 @@ extension Parts {
             let kept = account.emailVerified ? current : account.initialEmail.map({ EmailAddress($0) }) ?? current,
             kept.canonical != newEmail?.canonical
         else { return nil }
+        // It could restore nothing: an account with custom tokens takes no email back that nobody proved (S16).
+        guard account.emailVerified || account.initialEmail != nil || !account.customAuth else { return nil }
         do {
             var code = try prepareCode(
                 .recoverEmail,

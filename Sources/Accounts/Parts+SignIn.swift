@@ -11,6 +11,7 @@ extension Parts {
     /// - Parameters:
     ///   - method: the method, if it differs from the session's provider.
     ///   - code: ends with the sign-up.
+    ///   - holder: the account that has the email and loses it (S16).
     /// - Throws: ``AccountsError`` if another account has one of the claims.
     func signUp(
         _ account: Account,
@@ -18,6 +19,7 @@ extension Parts {
         method: ProviderID? = nil,
         password: StoredPassword? = nil,
         spending code: OneTimeCode? = nil,
+        displacing holder: Account? = nil,
         within limits: RateLimits = .none,
         _ caller: Caller
     ) async throws -> SignedIn {
@@ -28,6 +30,7 @@ extension Parts {
                 password: password,
                 session: entrance.newSession,
                 spending: code,
+                displacing: displaced(holder, by: account, caller),
                 isTold: caller.tellsOfNewAccounts,
                 within: limits,
                 in: caller.scope,
@@ -63,6 +66,38 @@ extension Parts {
         guard isSignedIn else { return nil }
         AccountEvent.signedIn.log(account.id, provider: method ?? session.values.signInProvider, caller)
         return (entrance.account, try issueTokens(to: entrance, caller: caller))
+    }
+
+    /// Creates an account to which nobody signs in yet, with a password, after the blocking function.
+    ///
+    /// - Parameter holder: the account that has the email and loses it (S16).
+    func create(
+        _ account: Account,
+        password: StoredPassword,
+        spending code: OneTimeCode,
+        displacing holder: Account,
+        _ caller: Caller
+    ) async throws {
+        let account = try await admit(new: account, method: .password, caller)
+        let conflict = try await spending {
+            try await accounts.insert(
+                account,
+                password: password,
+                session: nil,
+                spending: code,
+                displacing: displaced(holder, by: account, caller),
+                isTold: caller.tellsOfNewAccounts,
+                in: caller.scope,
+                now: now()
+            )
+        }
+        if let conflict { throw AccountsError(conflict) }
+        AccountEvent.signedUp.log(account.id, provider: .password, caller)
+    }
+
+    private func displaced(_ holder: Account?, by account: Account, _ caller: Caller) -> DisplacedEmail? {
+        guard let holder, let email = account.email else { return nil }
+        return displaced(email, of: holder.id, caller)
     }
 
     private func spending<R>(_ write: () async throws -> R) async throws -> R {

@@ -13,8 +13,7 @@ struct CheckedVerification: Sendable {
 }
 
 extension Parts {
-    /// Sends an SMS code and replaces the older code of the same purpose, for the account or, for a sign-in, the
-    /// number, in one statement.
+    /// Sends an SMS code; older ones stay good.
     ///
     /// The project's test numbers have fixed codes and get no SMS; a right code returns what the request took from the
     /// limits.

@@ -41,6 +41,7 @@ package struct ResetPassword: Sendable {
             let changed = try await parts.change(account, session: nil, caller) { account, _ in
                 guard account.email?.canonical == code.email.canonical else { throw AccountsError.invalidOOBCode }
                 guard !account.isDisabled else { throw AccountsError.userDisabled }
+                guard !account.yieldsEmail else { throw EmailLeaves(holder: account) }
                 var changes = AccountChanges()
                 changes.spends = .mail(code.hash)
                 changes.password = stored
@@ -58,6 +59,8 @@ package struct ResetPassword: Sendable {
             }
             if changed.changes.firstVerification != nil { AccountEvent.takenOver.log(account, caller) }
             AccountEvent.passwordReset.log(account, caller)
+        } catch let leaving as EmailLeaves {
+            try await create(insteadOf: leaving.holder, code, stored, caller)
         } catch AccountsError.userNotFound {
             throw AccountsError.invalidOOBCode
         } catch AccountsError.userDisabled {
@@ -67,6 +70,30 @@ package struct ResetPassword: Sendable {
             throw AccountsError.userDisabled
         }
         return Result(code: code)
+    }
+
+    /// The account signs in with custom tokens, which are not the user's who has the email (S16).
+    private struct EmailLeaves: Error { var holder: Account }
+
+    /// Creates the account of the user who has the email, with the new password.
+    private func create(
+        insteadOf holder: Account,
+        _ code: OOBCode,
+        _ password: StoredPassword,
+        _ caller: Caller
+    ) async throws {
+        guard !caller.project.settings.disabledUserSignup else { throw AccountsError.signUpClosed }
+        var account = Account(id: parts.newAccountID(), validSince: parts.seconds, createdAt: parts.now())
+        account.email = code.email
+        account.emailVerified = true
+        account.hasPassword = true
+        account.passwordUpdatedAt = parts.now()
+        do {
+            try await parts.create(account, password: password, spending: .mail(code.hash), displacing: holder, caller)
+        } catch AccountsError.emailExists {
+            // It lost the email in the meantime, or its own session verified it.
+            throw AccountsError.invalidOOBCode
+        }
     }
 
     private func factor(of code: OOBCode, _ caller: Caller) async throws -> SecondFactor? {

@@ -78,6 +78,10 @@ extension Parts {
         gone.filter { provider($0, caller).map(federation.revokesGrants) ?? false }
     }
 
+    func displaced(_ email: EmailAddress, of holder: AccountID, _ caller: Caller) -> DisplacedEmail {
+        DisplacedEmail(email, of: holder, told: Set(caller.project.settings.delivery.webhook?.types ?? []))
+    }
+
     /// ``AccountStore/change(_:session:in:now:decide:)`` with lost claims as our errors; then revokes the grants of
     /// removed credentials at their providers.
     func change(

@@ -38,11 +38,13 @@ package struct SignInWithCustomToken: Sendable {
         var failure = AccountsError.contended
         for _ in 0..<3 {
             if let found = try await parts.accounts.find(id, session: nil, in: caller.scope) {
+                try requireNewer(content, than: found.account)
                 guard let result = try await signIn(to: found.account, session, caller) else { continue }
                 return result
             }
-            if let survivor = try await parts.accounts.survivors(of: [id], in: caller.scope)[id] {
-                id = survivor
+            if let alias = try await parts.accounts.aliases([id], in: caller.scope)[id] {
+                try requireIssued(content, since: alias.validSince)
+                id = alias.survivor
                 continue
             }
             var account = Account(id: id, validSince: parts.seconds, createdAt: parts.now())
@@ -105,6 +107,19 @@ package struct SignInWithCustomToken: Sendable {
             metadata: ["project.id": "\(caller.project.id)", "key.id": "\(signer.id)"]
         )
         return content
+    }
+
+    /// Whoever signed the user out everywhere, or took the account over, has ended the tokens of before as well
+    /// (threats.md, T-A17).
+    ///
+    /// The time of the account's own creation ends none: a back end's clock may be behind.
+    private func requireNewer(_ content: CustomToken, than account: Account) throws(AccountsError) {
+        guard account.revokedVersion > 0 else { return }
+        try requireIssued(content, since: account.validSince)
+    }
+
+    private func requireIssued(_ content: CustomToken, since seconds: Int64) throws(AccountsError) {
+        guard content.issuedAt.map({ $0 >= seconds }) ?? true else { throw .invalidCustomToken(.revoked) }
     }
 
     private func requireTenant(_ content: CustomToken, _ caller: Caller) throws(AccountsError) {

@@ -39,10 +39,10 @@ package struct SignInWithEmailLink: Sendable {
         for number in Parts.tries {
             try await parts.pause(beforeTry: number)
             let result =
-                if let holder = found.holder {
+                if let holder = found.holder, !holder.yieldsEmail {
                     try await signIn(to: holder, address, code, caller)
                 } else {
-                    try await signUp(address, code, caller)
+                    try await signUp(address, code, from: found.holder, caller)
                 }
             if let result { return result }
             found = try await parts.findCode(again: code, caller)
@@ -85,7 +85,7 @@ package struct SignInWithEmailLink: Sendable {
                 ? Entrance(account: found, session: session)
                 : try await parts.admit(found, session, method: .emailLink, caller)
             let changed = try await parts.change(found.id, session: nil, caller) { account, _ in
-                guard account.email?.canonical == address.canonical else { throw AddressMoved() }
+                guard account.email?.canonical == address.canonical, !account.yieldsEmail else { throw AddressMoved() }
                 guard account.version == found.version || !parts.asksBeforeSignIn(by: .emailLink, caller) else {
                     throw AddressMoved()
                 }
@@ -128,8 +128,14 @@ package struct SignInWithEmailLink: Sendable {
 
     private struct AddressMoved: Error {}
 
+    /// - Parameter holder: the account that has the email and loses it (S16).
     /// - Returns: nil if another request created an account with the email in the meantime.
-    private func signUp(_ address: EmailAddress, _ code: OOBCode, _ caller: Caller) async throws -> Result? {
+    private func signUp(
+        _ address: EmailAddress,
+        _ code: OOBCode,
+        from holder: Account?,
+        _ caller: Caller
+    ) async throws -> Result? {
         guard !caller.project.settings.disabledUserSignup else { throw AccountsError.signUpClosed }
         var account = Account(id: parts.newAccountID(), validSince: parts.seconds, createdAt: parts.now())
         account.email = address
@@ -138,7 +144,14 @@ package struct SignInWithEmailLink: Sendable {
         let session = prepareSession(code, caller)
         do {
             let spent = OneTimeCode.mail(code.hash)
-            let signedUp = try await parts.signUp(account, session, method: .emailLink, spending: spent, caller)
+            let signedUp = try await parts.signUp(
+                account,
+                session,
+                method: .emailLink,
+                spending: spent,
+                displacing: holder,
+                caller
+            )
             return Result(account: signedUp.account, end: .signedIn(signedUp.tokens), isNewUser: true)
         } catch AccountsError.emailExists {
             return nil

@@ -181,10 +181,11 @@ package struct SignInWithIdP: Sendable {
                 }
                 return outcome
             }
-        case .signUp(let email, let verified):
+        case .signUp(let email, let verified, let displaced):
             write.limits = try await parts.takeBeforeAsking(parts.signUpLimits(caller), caller)
+            let loss = email.flatMap { email in displaced.map { parts.displaced(email, of: $0, caller) } }
             return attempt(.signedUp, newAccount(for: identity, email: email, verified: verified)) {
-                try await store.signUp($0, $1)
+                try await store.signUp($0, displacing: loss, $1)
             }
         case .link(_, let replaced):
             guard let account = found.emailOwner else { return nil }

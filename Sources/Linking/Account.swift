@@ -19,7 +19,8 @@ package struct Account: Sendable, Hashable {
     package var passwordUpdatedAt: Date?
     /// The account signs in by email link.
     package var emailLinkSignIn = false
-    /// Created by a custom token.
+    /// Made by a custom token, or signed in with one since, or merged with such an account: the app's back end can
+    /// always let somebody in.
     package var customAuth = false
     /// Custom claims, a JSON object as text.
     package var customAttributes: String?
@@ -54,6 +55,10 @@ package struct Account: Sendable, Hashable {
 
     package var isDisabled: Bool { disabled == true }
 
+    /// Whether its email leaves it for whoever proves the address (S16): a takeover would not end custom tokens, which
+    /// are another's way in (threats.md, T-A17).
+    package var yieldsEmail: Bool { customAuth && email != nil && !emailVerified && !isDisabled }
+
     /// `password`, `phone`, `emailLink` and `passkey`, if the account has them.
     package var ownMethods: Set<ProviderID> {
         var methods: Set<ProviderID> = []
@@ -79,7 +84,8 @@ package struct Account: Sendable, Hashable {
             disabled: isDisabled,
             ownMethods: ownMethods,
             linked: Dictionary(linked.map { ($0.provider, $0.subject) }) { first, _ in first },
-            hasSecondFactor: !secondFactors.isEmpty || !passkeys.isEmpty
+            hasSecondFactor: !secondFactors.isEmpty || !passkeys.isEmpty,
+            usesCustomTokens: customAuth
         )
     }
 }

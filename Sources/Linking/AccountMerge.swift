@@ -55,6 +55,7 @@ package struct AccountMerge: Sendable, Hashable {
         var rest = merged
         after.version += 1
         rest.version += 1
+        after.customAuth = survivor.customAuth || merged.customAuth
         rest.disabled = true
         rest.validSince = max(rest.validSince, seconds)
         record = MergeRecord(before: MergeRecord.Fields(survivor), wasDisabled: merged.disabled)

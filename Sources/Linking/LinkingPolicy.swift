@@ -45,6 +45,8 @@ package struct CandidateAccount: Sendable, Hashable {
     package var linked: [ProviderID: String]
     /// Whether it has a second factor, or a passkey, which can be one.
     package var hasSecondFactor: Bool
+    /// Whether it was ever signed in with a custom token, which no takeover ends.
+    package var usesCustomTokens: Bool
 
     package init(
         id: AccountID,
@@ -53,7 +55,8 @@ package struct CandidateAccount: Sendable, Hashable {
         disabled: Bool = false,
         ownMethods: Set<ProviderID> = [],
         linked: [ProviderID: String] = [:],
-        hasSecondFactor: Bool = false
+        hasSecondFactor: Bool = false,
+        usesCustomTokens: Bool = false
     ) {
         self.id = id
         self.email = email
@@ -62,5 +65,6 @@ package struct CandidateAccount: Sendable, Hashable {
         self.ownMethods = ownMethods
         self.linked = linked
         self.hasSecondFactor = hasSecondFactor
+        self.usesCustomTokens = usesCustomTokens
     }
 }

@@ -1,6 +1,6 @@
 /// What a verified identity may do when no user is signed in.
 ///
-/// A pure function of the identity, the accounts that it could belong to and the project's policy; the row IDs (S1…S15,
+/// A pure function of the identity, the accounts that it could belong to and the project's policy; the row IDs (S1…S16,
 /// D1, D2) are those of the decision table in `docs/guide/linking.md`.
 package enum SignInDecision: Sendable, Hashable {
     /// The identity belongs to this account (S1, D1).
@@ -10,7 +10,9 @@ package enum SignInDecision: Sendable, Hashable {
     case adoptEmail(AccountID, EmailAddress, verified: Bool)
     /// No account has it: creates one, with the email as its own if `email` is set (S3, S4, D2); without it if the
     /// email is a relay address that another account has (S14).
-    case signUp(email: EmailAddress?, emailVerified: Bool)
+    ///
+    /// `displaced` is the account that loses the email, which it never verified (S16).
+    case signUp(email: EmailAddress?, emailVerified: Bool, displaced: AccountID? = nil)
     /// The provider verifies this account's verified email: sign in and link (S5).
     ///
     /// `replaced` is the subject that loses its link because the same provider reassigned the email (S6).
@@ -75,7 +77,11 @@ package enum SignInDecision: Sendable, Hashable {
         if policy.linking == .confirm { return (.s12, .conflict(emailOwner.id, providers: providers)) }
         guard purpose != .reauthenticate else { return (.s10, .refuse(.accountNotFound)) }
         guard !emailOwner.disabled else { return (.s8, .refuse(.accountDisabled)) }
-        guard emailOwner.emailVerified else { return (.s7, .takeOver(emailOwner.id)) }
+        guard emailOwner.emailVerified else {
+            guard emailOwner.usesCustomTokens else { return (.s7, .takeOver(emailOwner.id)) }
+            guard policy.signUpAllowed else { return (.s11, .refuse(.signUpClosed)) }
+            return (.s16, .signUp(email: email, emailVerified: true, displaced: emailOwner.id))
+        }
         let replaced = emailOwner.linked[identity.provider]
         return (replaced == nil ? .s5 : .s6, .link(emailOwner.id, replaced: replaced))
     }

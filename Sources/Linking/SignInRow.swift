@@ -15,6 +15,7 @@ package enum SignInRow: String, Sendable, Hashable, CaseIterable {
     case s13 = "S13"
     case s14 = "S14"
     case s15 = "S15"
+    case s16 = "S16"
     case d1 = "D1"
     case d2 = "D2"
 
@@ -38,6 +39,8 @@ package enum SignInRow: String, Sendable, Hashable, CaseIterable {
         case .s13: "The email belongs to an account, and the project never links by email."
         case .s14: "No account has the identity, and its email is a relay address, which matches no account."
         case .s15: "The identity is linked to an account without an email, and no account has the provider's."
+        case .s16:
+            "The provider verifies the email, which is not verified in an account that signs in with custom tokens."
         case .d1: "The identity is linked to the account."
         case .d2: "No account has the identity, and the project allows several accounts per email."
         }

@@ -11,5 +11,6 @@ package enum Schema {
         .addShortCodes, .federateWorkloads, .grantApplications, .indexUnusedCodes, .logOutApplications,
         .indexApplicationSessions, .limitSessions, .findDestinations, .nameProjectURLs,
         .rememberPhoneNumbers, .measureReplicas, .markReplicas, .indexRecoveries, .indexGuests,
+        .keepOlderCodes,
     ]
 }

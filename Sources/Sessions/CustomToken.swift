@@ -11,11 +11,14 @@ package struct CustomToken: Sendable {
     package var uid: String?
     package var claims: JSONValue?
     package var tenant: String?
+    /// Seconds since 1970; nil only for JSON that replaces a token.
+    package var issuedAt: Int64?
 
     /// Reads a token's payload, or the JSON that replaces one in development.
     package init(_ payload: JSONObject) {
         uid = payload["uid"]?.string ?? payload["user_id"]?.string
         claims = payload["claims"]
         tenant = payload["tenant_id"]?.string
+        issuedAt = payload["iat"]?.numericDate
     }
 }

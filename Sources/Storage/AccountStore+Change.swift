@@ -40,6 +40,9 @@ extension AccountStore {
                         let spent = try await transaction.execute(code.spending(scope))
                         guard spent == 1 else { throw SpentCode(code: code) }
                     }
+                    if let displaced = changes.displaces {
+                        try await displace(displaced, scope, now: now, transaction)
+                    }
                     let lost = try await grants(of: account, at: changes.revocable, scope, transaction)
                     try await revoke(lost, scope, now: now, transaction)
                     var after: Account?
@@ -61,7 +64,7 @@ extension AccountStore {
     }
 
     /// Writes the webhook; a change without visible effect sends none.
-    private func tell(
+    func tell(
         _ changes: AccountChanges,
         before: Account,
         after: Account?,
@@ -94,7 +97,7 @@ extension AccountStore {
         return (AccountRow.merge(rows.map(\.0)).first, rows.first?.1)
     }
 
-    private func apply(
+    func apply(
         _ changes: AccountChanges,
         to account: Account,
         _ scope: Scope,

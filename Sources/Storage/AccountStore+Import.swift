@@ -234,6 +234,7 @@ extension AccountStore {
     private struct Replaced {
         var version: Int64
         var validSince: Int64
+        var customAuth: Bool
         /// Its authenticator apps.
         var apps: [SecondFactor]
     }
@@ -261,7 +262,7 @@ extension AccountStore {
             """
         let found = try await transaction.query(
             """
-            SELECT account, version, \(sql: validSince), second_factors, email, phone_number FROM accounts a
+            SELECT account, version, \(sql: validSince), custom_auth, second_factors, email, phone_number FROM accounts a
             WHERE project = \(scope.project.rawValue) AND tenant = \(scope.tenant.rawValue)
                 AND account = ANY(\(accounts)::text[]) AND merged_into IS NULL
             ORDER BY account FOR UPDATE
@@ -271,6 +272,7 @@ extension AccountStore {
             let standing = Replaced(
                 version: try row.next(),
                 validSince: try row.next(),
+                customAuth: try row.next(),
                 apps: try SecondFactorColumn.factors(in: row.next()).filter(\.isTOTP)
             )
             return (account, standing, try row.next(), try row.next())
@@ -440,6 +442,8 @@ extension AccountStore {
         let passkeys = try accounts.map { try PasskeyColumn.text(of: $0.passkeys) }
         // ID tokens of the old account must count as revoked.
         let validSince = accounts.map { max($0.validSince, replaced[$0.id.rawValue]?.validSince ?? 0) }
+        // No import takes a custom token's way in away.
+        let customAuth = accounts.map { $0.customAuth || replaced[$0.id.rawValue]?.customAuth ?? false }
         return """
             INSERT INTO accounts (project, tenant, account, version, revoked_version, methods, valid_since, disabled,
                 email, email_original, email_verified, email_link, initial_email, phone_number, display_name, photo_url,
@@ -461,7 +465,7 @@ extension AccountStore {
                 \(accounts.map(\.photoURL))::text[], \(accounts.map(\.screenName))::text[],
                 \(accounts.map(\.language))::text[], \(accounts.map(\.timeZone))::text[],
                 \(accounts.map(\.dateOfBirth))::text[], \(accounts.map(\.customAttributes))::text[],
-                \(accounts.map(\.customAuth))::boolean[], \(imported.map(\.password?.hash.hash))::bytea[],
+                \(customAuth)::boolean[], \(imported.map(\.password?.hash.hash))::bytea[],
                 \(imported.map(\.password?.hash.salt))::bytea[], \(imported.map(\.password?.parameters))::text[],
                 \(accounts.map(\.passwordUpdatedAt))::timestamptz[], \(factors)::text[], \(passkeys)::text[],
                 \(accounts.map(\.createdAt))::timestamptz[])

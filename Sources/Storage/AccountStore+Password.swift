@@ -11,6 +11,7 @@ extension AccountStore {
     ///
     /// - Parameters:
     ///   - code: the one-time code to use.
+    ///   - displaced: the account's email, which another one has and loses (S16).
     ///   - isTold: whether a webhook is sent.
     ///   - limits: none with a code, because a refusal would use up the code.
     /// - Returns: the claim that another account holds; nil if the account was created.
@@ -20,12 +21,15 @@ extension AccountStore {
         password: StoredPassword?,
         session: NewSession?,
         spending code: OneTimeCode? = nil,
+        displacing displaced: DisplacedEmail? = nil,
         isTold: Bool = false,
         within limits: RateLimits = .none,
         in scope: Scope,
         now: Date
     ) async throws -> ClaimConflict? {
         growth.add(1)
+        // The code ends with the account that loses the email, as all codes of the address do.
+        let spent = displaced == nil ? code : nil
         let target: SQL = """
             INSERT INTO accounts (project, account, tenant, methods, valid_since, disabled, email, email_original,
                 email_verified, email_link, phone_number, display_name, photo_url, custom_attributes, custom_auth,
@@ -37,7 +41,7 @@ extension AccountStore {
                 \(account.customAuth), \(password?.hash.hash), \(password?.hash.salt),
                 \(password?.parameters), \(account.passwordUpdatedAt),
                 \(try SecondFactorColumn.text(of: account.secondFactors)), \(account.createdAt)
-            \(sql: code == nil ? "FROM limits WHERE \(sql: limits.havePassed)" : "FROM code")
+            \(sql: spent == nil ? "FROM limits WHERE \(sql: limits.havePassed)" : "FROM code")
             RETURNING account, valid_since
             """
         var parts: [SQL] = []
@@ -61,13 +65,16 @@ extension AccountStore {
         )
         parts.append(entry.insertion(from: "target"))
         return try await claiming {
-            let isWritten = try await write(
-                spending: code?.spending(scope),
-                within: limits,
-                target: target,
-                parts: parts
-            )
-            if let code, !isWritten { throw SpentCode(code: code) }
+            try await displacing(displaced, spending: code, scope, now: now) { [parts] executor in
+                let isWritten = try await write(
+                    spending: spent?.spending(scope),
+                    within: limits,
+                    target: target,
+                    parts: parts,
+                    by: executor
+                )
+                if let spent, !isWritten { throw SpentCode(code: spent) }
+            }
         }
     }
 
@@ -160,6 +167,8 @@ extension AccountStore {
     }
 
     /// Opens a session for a user with a custom token, unless the account changed since it was read.
+    ///
+    /// The first one makes it another version: a takeover that was decided on the one before must not apply.
     package func signInByCustomToken(
         to account: Account,
         session: NewSession,
@@ -172,7 +181,7 @@ extension AccountStore {
             return try await openSession(session, for: account, amendment: amendment, in: scope, now: now)
         }
         let target: SQL = """
-            UPDATE accounts SET custom_auth = true
+            UPDATE accounts SET custom_auth = true, version = version + 1
             WHERE project = \(scope.project.rawValue) AND account = \(account.id.rawValue)
                 AND tenant = \(scope.tenant.rawValue) AND version = \(account.version)
             RETURNING account, valid_since
@@ -252,6 +261,8 @@ extension AccountStore {
         do {
             try await body()
             return nil
+        } catch let conflict as ClaimConflict {
+            return conflict
         } catch let error as PostgresError {
             guard let conflict = error.constraint.flatMap(ClaimConflict.init(rawValue:)) else { throw error }
             return conflict

@@ -15,6 +15,10 @@ package enum OOBCodeType: String, Sendable, Hashable, CaseIterable {
     case verifyAndChangeEmail = "VERIFY_AND_CHANGE_EMAIL"
     case revertSecondFactor = "REVERT_SECOND_FACTOR_ADDITION"
 
+    /// Whether who has not signed in can ask for it: then a newer code leaves the older ones good, or a stranger's
+    /// request would end the user's.
+    var isForAnyone: Bool { self == .emailSignIn || self == .passwordReset }
+
     /// The email with its link.
     package var template: MailTemplate {
         switch self {

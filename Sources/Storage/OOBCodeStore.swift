@@ -24,7 +24,8 @@ package struct OOBCodeStore: Sendable {
     /// How long the row of an expired code is kept, in seconds.
     private static let remembrance = 86_400.0
 
-    /// Stores a code and its email in one statement, replacing the owner's older code of the type.
+    /// Stores a code and its email in one statement, replacing the owner's older code of the type, unless anyone can
+    /// ask for such a code.
     ///
     /// The right to restore an email dates from its first code that is still valid.
     ///
@@ -63,16 +64,16 @@ package struct OOBCodeStore: Sendable {
         let expiry =
             code.isDecoy && digits == nil ? now : now.addingTimeInterval(Double(code.lifetime) + Self.remembrance)
         let insertion: SQL = """
-            INSERT INTO oob_codes (project, tenant, type, owner, code_hash, email, new_email, proved, phone_number,
+            INSERT INTO oob_codes (project, tenant, type, owner, series, code_hash, email, new_email, proved, phone_number,
                 session, created_at, valid_until, expires_at, digits_hash, digits_session_hash, digits_valid_until)
             SELECT \(scope.project.rawValue), \(scope.tenant.rawValue),
                 \(code.isDecoy ? code.type.decoy : code.type.rawValue),
-                \(code.owner), \(code.hash), \(code.email.original), \(code.newEmail?.original), \(code.proved),
+                \(code.owner), \(code.type.isForAnyone ? code.hash : []), \(code.hash), \(code.email.original), \(code.newEmail?.original), \(code.proved),
                 \(code.phoneNumber), \(code.session?.rawValue), \(now), \(validUntil), \(expiry),
                 \(digits.map { keyRing.hash(of: $0.digits, digitsSession ?? [], in: Self.table, scope) }),
                 \(digitsSession), \(digits.map { _ in now.addingTimeInterval(Double(min(code.lifetime, Mail.codeLifetime))) })
             FROM limits WHERE \(sql: limits.havePassed)
-            ON CONFLICT (project, tenant, type, owner) DO UPDATE SET code_hash = EXCLUDED.code_hash,
+            ON CONFLICT (project, tenant, type, owner, series) DO UPDATE SET code_hash = EXCLUDED.code_hash,
                 email = EXCLUDED.email, new_email = EXCLUDED.new_email, session = EXCLUDED.session,
                 digits_hash = EXCLUDED.digits_hash, digits_session_hash = EXCLUDED.digits_session_hash,
                 digits_valid_until = EXCLUDED.digits_valid_until, attempts = 0,

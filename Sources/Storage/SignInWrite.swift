@@ -59,6 +59,9 @@ package enum WriteOutcome: Sendable, Hashable {
     /// The one-time ID token was used before.
     case duplicateToken
 
+    /// Whether nothing was written.
+    var isRefused: Bool { if case .applied = self { false } else { true } }
+
     /// If another account took a claim, the decision is stale.
     ///
     /// - Throws: any other error.

@@ -45,7 +45,7 @@ package struct NewVerificationCode: Sendable {
         self.code = code
     }
 
-    /// The owner, who has one code of a purpose.
+    /// Whose code it is.
     var owner: String { account?.rawValue ?? phoneNumber.text }
 }
 

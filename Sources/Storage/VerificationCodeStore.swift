@@ -21,7 +21,7 @@ package struct VerificationCodeStore: Sendable {
 
     private static let table = "verification_codes"
 
-    /// Stores a code and its SMS in one statement, replacing the owner's older code of the purpose.
+    /// Stores a code and its SMS in one statement; older codes stay good, so that no stranger's request ends a user's.
     ///
     /// - Returns: the SMS, if the code has one.
     /// - Throws: ``RateLimitReached``.
@@ -42,9 +42,6 @@ package struct VerificationCodeStore: Sendable {
                 \(session), \(code.phoneNumber.text), \(hash), \(now), \(validUntil),
                 \(validUntil.addingTimeInterval(Self.remembrance))
             FROM limits WHERE \(sql: limits.havePassed)
-            ON CONFLICT (project, tenant, purpose, owner) DO UPDATE SET session_hash = EXCLUDED.session_hash,
-                phone_number = EXCLUDED.phone_number, code_hash = EXCLUDED.code_hash, attempts = 0,
-                created_at = EXCLUDED.created_at, valid_until = EXCLUDED.valid_until, expires_at = EXCLUDED.expires_at
             RETURNING owner
             """
         var statement: SQL = "WITH \(sql: limits.taking), code AS (\(sql: insertion))"
@@ -84,7 +81,7 @@ package struct VerificationCodeStore: Sendable {
     /// Counts an attempt for a session's code and returns the result.
     ///
     /// - Parameter account: the account whose second factor the code must be about; nil for a sign-in.
-    /// - Returns: nil if the session is unknown, of another purpose or account, replaced or used.
+    /// - Returns: nil if the session is unknown, of another purpose or account, or used.
     package func attempt(
         _ code: Secret,
         session: Secret,

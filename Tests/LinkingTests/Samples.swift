@@ -48,7 +48,8 @@ enum Samples {
         verified: Bool,
         disabled: Bool = false,
         ownMethods: Set<ProviderID> = [.password],
-        linked: [ProviderID: String] = [:]
+        linked: [ProviderID: String] = [:],
+        usesCustomTokens: Bool = false
     ) -> CandidateAccount {
         CandidateAccount(
             id: AccountID("M"),
@@ -56,7 +57,8 @@ enum Samples {
             emailVerified: verified,
             disabled: disabled,
             ownMethods: ownMethods,
-            linked: linked
+            linked: linked,
+            usesCustomTokens: usesCustomTokens
         )
     }
 

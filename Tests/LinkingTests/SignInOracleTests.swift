@@ -30,6 +30,7 @@ struct SignInOracleTests {
         // M means anything only with one account per email, and only for an address.
         // A relay's address means nobody.
         let m = c.onePerEmail && c.hasEmail && !c.isRelay ? c.emailOwner : nil
+        let keepsTokens = m?.emailVerified == false && m?.usesCustomTokens == true
         let held = m?.linked.keys.sorted(by: <) ?? []
         let rows: [(applies: Bool, outcome: SignInDecision)] = [
             (
@@ -45,6 +46,11 @@ struct SignInOracleTests {
             (m != nil && !proven, .conflict(AccountID("M"), providers: held)),  // S9
             (m != nil && c.purpose == .reauthenticate, .refuse(.accountNotFound)),  // S5…S8 in reauthentication
             (m?.disabled == true, .refuse(.accountDisabled)),  // S8
+            (keepsTokens && !c.signUpAllowed, .refuse(.signUpClosed)),  // S11
+            (
+                keepsTokens,
+                .signUp(email: Samples.email, emailVerified: true, displaced: AccountID("M"))
+            ),  // S16
             (m?.emailVerified == false, .takeOver(AccountID("M"))),  // S7
             (m?.linked[Samples.provider] != nil, .link(AccountID("M"), replaced: "R′")),  // S6
             (m != nil, .link(AccountID("M"), replaced: nil)),  // S5
@@ -72,8 +78,16 @@ struct SignInOracleTests {
                     ([.password], [.google: "1", .github: "2"]), ([], [Samples.provider: "R′"]),
                     ([.password, .phone], [Samples.provider: "R′", .apple: "3"]),
                 ]
-                return methods.map { own, linked in
-                    Samples.emailOwner(verified: verified, disabled: disabled, ownMethods: own, linked: linked)
+                return methods.flatMap { own, linked in
+                    [false, true].map { custom in
+                        Samples.emailOwner(
+                            verified: verified,
+                            disabled: disabled,
+                            ownMethods: own,
+                            linked: linked,
+                            usesCustomTokens: custom
+                        )
+                    }
                 }
             }
         }
@@ -114,7 +128,7 @@ struct SignInOracleTests {
 
     @Test("decides as in the table")
     func agreesWithTheTable() {
-        #expect(Self.combinations.count == 221_760)
+        #expect(Self.combinations.count == 436_800)
         var outcomes: Set<SignInDecision> = []
         for combination in Self.combinations {
             let decided = SignInDecision.decide(
@@ -136,7 +150,7 @@ struct SignInOracleTests {
             outcomes.insert(decided)
             #expect(decided == Self.table(combination), "\(combination)")
         }
-        #expect(outcomes.count >= 15)
+        #expect(outcomes.count >= 16)
     }
 
     @Test("an account whose address differs is never linked or taken over")

@@ -32,7 +32,7 @@ struct SignInRowTests {
 
     @Test(
         "every row",
-        arguments: owned + adopting + newcomers + known + confirmed + refused + modes + relays + duplicates
+        arguments: owned + adopting + newcomers + displacing + known + confirmed + refused + modes + relays + duplicates
     )
     func decides(row: SignInCase) {
         #expect(row.decided.decision == row.outcome)
@@ -42,7 +42,8 @@ struct SignInRowTests {
     @Test("no row without a case, and none without a reason")
     func coversEveryRow() {
         let cases =
-            Self.owned + Self.adopting + Self.newcomers + Self.known + Self.confirmed + Self.refused + Self.modes
+            Self.owned + Self.adopting + Self.newcomers + Self.displacing + Self.known + Self.confirmed + Self.refused
+            + Self.modes
             + Self.relays
             + Self.duplicates
         #expect(Set(cases.map(\.decided.row)) == Set(SignInRow.allCases))
@@ -174,6 +175,54 @@ struct SignInRowTests {
             name: "S4: a claim of a provider that is not believed proves nothing",
             policy: untrusted,
             outcome: .signUp(email: Samples.email, emailVerified: false)
+        ),
+    ]
+
+    static let displacing: [SignInCase] = [
+        SignInCase(
+            name: "S16: the account signs in with custom tokens, and never verified the address",
+            emailOwner: Samples.emailOwner(verified: false, usesCustomTokens: true),
+            outcome: .signUp(email: Samples.email, emailVerified: true, displaced: m)
+        ),
+        SignInCase(
+            name: "S5: it has verified the address",
+            emailOwner: Samples.emailOwner(verified: true, usesCustomTokens: true),
+            outcome: .link(m, replaced: nil)
+        ),
+        SignInCase(
+            name: "S8: it is disabled",
+            emailOwner: Samples.emailOwner(verified: false, disabled: true, usesCustomTokens: true),
+            outcome: .refuse(.accountDisabled)
+        ),
+        SignInCase(
+            name: "S9: nobody proved the address",
+            identity: Samples.identity(verified: false),
+            emailOwner: Samples.emailOwner(verified: false, usesCustomTokens: true),
+            outcome: .conflict(m, providers: [])
+        ),
+        SignInCase(
+            name: "S10: in reauthentication nobody signs up",
+            emailOwner: Samples.emailOwner(verified: false, usesCustomTokens: true),
+            purpose: .reauthenticate,
+            outcome: .refuse(.accountNotFound)
+        ),
+        SignInCase(
+            name: "S11: sign-up is closed",
+            emailOwner: Samples.emailOwner(verified: false, usesCustomTokens: true),
+            policy: Samples.policy(signUp: false),
+            outcome: .refuse(.signUpClosed)
+        ),
+        SignInCase(
+            name: "S12: every link is confirmed",
+            emailOwner: Samples.emailOwner(verified: false, usesCustomTokens: true),
+            policy: Samples.policy(linking: .confirm),
+            outcome: .conflict(m, providers: [])
+        ),
+        SignInCase(
+            name: "S13: nothing is linked by email",
+            emailOwner: Samples.emailOwner(verified: false, usesCustomTokens: true),
+            policy: Samples.policy(linking: .never),
+            outcome: .refuse(.emailExists)
         ),
     ]
 

@@ -180,7 +180,8 @@ struct ConsoleProviderTest {
             switch explanation.decision {
             case .signIn: "Signs in to the linked account."
             case .adoptEmail: "Signs in to the linked account, which takes the email."
-            case .signUp: "Creates an account."
+            case .signUp(_, _, nil): "Creates an account."
+            case .signUp: "Creates an account, which takes the email from another one."
             case .link: "Links the identity to the account with this email and signs in."
             case .takeOver: "Takes over the account whose email is not verified."
             case .conflict: "Asks the user to sign in with an existing method, then links the identity."

@@ -21,7 +21,7 @@ package enum PageText: String, Sendable, CaseIterable {
     case expiredTitle, expiredAdvice, expiredAgain, expiredButton, expiredSent
     case usedTitle, usedAdvice
     case disabledTitle, disabledAdvice
-    case takenTitle, takenAdvice
+    case takenTitle, takenAdvice, lostAdvice
     case notOfferedTitle, notOfferedAdvice
     case tooManyTitle, tooManyAdvice
     case elsewhereTitle, elsewhereAdvice

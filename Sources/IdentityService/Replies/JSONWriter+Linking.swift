@@ -8,7 +8,7 @@ extension JSONWriter {
         member("reason", explanation.row.reason)
         switch explanation.decision {
         case .signIn(let account), .adoptEmail(let account, _, _): decision("signIn", account)
-        case .signUp: decision("signUp", nil)
+        case .signUp(_, _, let displaced): decision("signUp", displaced)
         case .link(let account, let replaced):
             decision("link", account)
             member("replacedRawId", replaced)

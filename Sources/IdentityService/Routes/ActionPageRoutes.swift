@@ -144,6 +144,9 @@ struct ActionPageRoutes {
                 return try await body(pages, caller)
             } catch AccountsError.expiredOOBCode where SendOOBCode.repeatable.contains(link.type) {
                 throw RefusedPage(cause: AccountsError.expiredOOBCode, response: pages.expired().response())
+            } catch AccountsError.emailLost {
+                let page = context.problem(WireError(AccountsError.emailLost), (.takenTitle, .lostAdvice))
+                throw RefusedPage(cause: AccountsError.emailLost, response: page.response())
             }
         } catch let refused as RefusedPage {
             throw refused

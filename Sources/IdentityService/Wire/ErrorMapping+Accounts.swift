@@ -91,6 +91,8 @@ extension WireError {
         .missingEmail: "MISSING_EMAIL",
         .invalidEmail: "INVALID_EMAIL",
         .emailExists: "EMAIL_EXISTS",
+        .emailLost:
+            "EMAIL_EXISTS : Another account has verified the address. This one was signed out everywhere and has no address.",
         .emailNotFound: "EMAIL_NOT_FOUND",
         .missingNewEmail: "MISSING_NEW_EMAIL",
         .invalidNewEmail: "INVALID_NEW_EMAIL",

@@ -14,25 +14,40 @@ extension AccountStore {
     /// A claim that another account takes at the same moment fails the statement. A sign-up that fails together with
     /// others, waits for a row or takes from several buckets runs alone, so that nobody else's waits or fails with it.
     ///
+    /// - Parameter displaced: the email, which another account has and loses (S16).
     /// - Throws: ``RateLimitReached``.
-    package func signUp(_ account: Account, _ write: SignInWrite) async throws -> WriteOutcome {
+    package func signUp(
+        _ account: Account,
+        displacing displaced: DisplacedEmail? = nil,
+        _ write: SignInWrite
+    ) async throws -> WriteOutcome {
         growth.add(1)
         let signUp = try NewAccount(account, write, keyRing)
         do {
-            if signUp.mayShare, let outcome = try await signUps.answer(to: signUp, for: signUp.claim) {
+            if signUp.mayShare, displaced == nil, let outcome = try await signUps.answer(to: signUp, for: signUp.claim)
+            {
                 return outcome
             }
         } catch let error as PostgresError where error.constraint != nil || error.sqlState == "55P03" {
             // It wrote nothing.
         }
         do {
-            let outcome = try await Self.signUp([signUp], and: try more(write, account.id), database).first ?? nil
-            if let outcome { return outcome }
+            let more = try more(write, account.id)
+            return try await displacing(displaced, write.scope, now: write.now) { executor in
+                guard let outcome = try await Self.signUp([signUp], and: more, executor).first ?? nil else {
+                    try write.limits.check(passed: 0)
+                    return .stale
+                }
+                if displaced != nil, outcome.isRefused { throw Undone(outcome: outcome) }
+                return outcome
+            }
         } catch let error as PostgresError {
             return try WriteOutcome(error)
+        } catch is ClaimConflict {
+            return .stale
+        } catch let undone as Undone {
+            return undone.outcome
         }
-        try write.limits.check(passed: 0)
-        return .stale
     }
 
     /// Creates accounts that share a statement.
@@ -113,6 +128,9 @@ extension AccountStore {
         return more
     }
 }
+
+/// Rolls back the loss of an email.
+private struct Undone: Error { var outcome: WriteOutcome }
 
 /// An account to insert, with its first credential and session.
 struct NewAccount: Sendable {

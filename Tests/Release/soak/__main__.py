@@ -46,9 +46,10 @@ class World:
     def custom_token(self, uid):
         import jwt
         now = int(time.time())
-        return jwt.encode({"iss": self.account["client_email"], "sub": self.account["client_email"], "uid": uid,
+        token = jwt.encode({"iss": self.account["client_email"], "sub": self.account["client_email"], "uid": uid,
                            "aud": "https://identitytoolkit.googleapis.com/google.identity.identitytoolkit.v1.IdentityToolkit",
                            "iat": now - 5, "exp": now + 3000}, self.account["private_key"], "RS256")
+        return token, now - 5
 
     @property
     def is_over(self):

@@ -13,6 +13,8 @@ class Account:
         self.phone, self.link, self.rows = phone, link, dict(rows)
         # Enrolment ids, and a count of what voids a pending second factor.
         self.factors, self.epoch, self.disabled = frozenset(), 0, False
+        # Whether a custom token ever signed in to it: then nobody takes it over (S16).
+        self.custom = False
 
     def copy(self):
         other = copy.copy(self)
@@ -42,6 +44,10 @@ class Account:
         if method == "phone":
             self.phone = None
 
+    @property
+    def yields_email(self):
+        return self.custom and self.email and not self.verified and not self.disabled
+
     def drop_unproved(self):
         """Somebody else proved the address: T-A7."""
         self.rows, self.password, self.phone, self.link = {}, None, None, False
@@ -65,7 +71,7 @@ class State:
 
     def seen(self):
         """Equal for states that no answer tells apart."""
-        return (frozenset((a.seen(), a.password, a.link, a.epoch) for a in self.accounts.values()),
+        return (frozenset((a.seen(), a.password, a.link, a.epoch, a.custom) for a in self.accounts.values()),
                 frozenset(self.sessions.items()), frozenset(self.conflicts), frozenset(self.codes.items()),
                 frozenset(self.pending.items()), frozenset(self.resumed.items()))
 
@@ -103,6 +109,11 @@ class State:
             if not (value[1] == uid and uid is not None and (types is None or value[0] in types))
             and not (value[0] == "EMAIL_SIGNIN" and value[2] in addresses)
         }
+
+    def displace(self, account):
+        """Its email leaves it, with all that was sent there."""
+        self.verified_changed(account.uid, [account.email])
+        account.email, account.verified = None, False
 
     def verified_changed(self, uid, addresses=()):
         """A word on whether the address is verified voids the codes of before."""
@@ -193,7 +204,7 @@ def first_label(account, has_factor=True):
 
 
 def federated(state, serial, provider, subject, email, verified):
-    """docs/guide/linking.md, S1 to S9 and S15: the label and the change."""
+    """docs/guide/linking.md, S1 to S9, S15 and S16: the label and the change."""
     owner = state.by_subject(provider, subject)
     if owner is not None:
         if owner.disabled:
@@ -210,8 +221,10 @@ def federated(state, serial, provider, subject, email, verified):
             sign_in(s, account, serial, a, provider)
         return first_label(owner), sign_in_owner
     mail_owner = state.by_email(email)
-    if mail_owner is None:
+    if mail_owner is None or verified and mail_owner.yields_email:
         def sign_up(s, a):
+            if email and s.by_email(email):
+                s.displace(s.by_email(email))
             account = Account(new_uid(a, serial), email, verified and email is not None, rows={provider: subject})
             s.accounts[account.uid] = account
             sign_in(s, account, serial, a, provider)

@@ -364,7 +364,7 @@ class Person:
 
     def sign_in_with_custom_token(self, state):
         uid = self.custom_uid
-        token = self.world.custom_token(uid)
+        token, issued = self.world.custom_token(uid)
 
         def predict(s):
             account = s.accounts.get(uid)
@@ -373,9 +373,12 @@ class Person:
 
             def change(s, a):
                 account = s.accounts.setdefault(uid, Account(uid))
+                account.custom = True
                 if a:
                     model.sign_in(s, account, step.serial, a, "custom", has_factor=False)
-            return "ok", change
+            # One that was issued before the account was last signed out everywhere is refused.
+            is_older = account and issued <= self.valid_since.get(uid, issued) + self.world.drift
+            return {"ok", "INVALID_CUSTOM_TOKEN"} if is_older else "ok", change
         step = Step("signInWithCustomToken", lambda node: node.call("POST", "accounts:signInWithCustomToken", {
             "token": token}), predict)
         return step
@@ -409,9 +412,8 @@ class Person:
             return "ok", lambda s, a: add(s, a, uid)
 
         def add(s, a, uid):
-            if kind == "EMAIL_SIGNIN":
-                s.codes = {code: value for code, value in s.codes.items() if value[:1] + value[2:3] != (kind, email)}
-            else:
+            # What a stranger can ask for leaves the older ones good.
+            if kind not in ("EMAIL_SIGNIN", "PASSWORD_RESET"):
                 s.void_codes(uid, [kind])
             if a:
                 s.codes[a.body["oobCode"]] = (kind, uid if kind != "EMAIL_SIGNIN" else None, email, new_email)
@@ -437,14 +439,20 @@ class Person:
 
             def change(s, a):
                 account = s.accounts[uid]
+                if account.yields_email:
+                    s.displace(account)
+                    account = Account(model.new_uid(None, step.serial), email, True, password)
+                    s.accounts[account.uid] = account
+                    return
                 if not account.verified:
                     account.drop_unproved()
                 account.password = password
                 s.verified_changed(uid)
                 s.end_sessions(uid)
             return "ok", change
-        return Step(f"resetPassword {email}", lambda node: node.call("POST", "accounts:resetPassword", {
+        step = Step(f"resetPassword {email}", lambda node: node.call("POST", "accounts:resetPassword", {
             "oobCode": code, "newPassword": password}), predict)
+        return step
 
     def sign_in_by_link(self, code, _, email, __):
         def predict(s):
@@ -458,6 +466,9 @@ class Person:
             def change(s, a):
                 s.codes.pop(code, None)
                 account = s.by_email(email)
+                if account and account.yields_email:
+                    s.displace(account)
+                    account = None
                 if account is None:
                     account = Account(model.new_uid(a, step.serial), email, True, link=True)
                     s.accounts[account.uid] = account
@@ -853,6 +864,7 @@ class Person:
         def predict(s):
             def change(s, a):
                 s.end_sessions(merged)
+                s.accounts[kept].custom |= s.accounts[merged].custom
                 # What the docs leave open is tried no more.
                 for uid in (kept, merged):
                     s.void_codes(uid, addresses=[s.accounts[uid].email])

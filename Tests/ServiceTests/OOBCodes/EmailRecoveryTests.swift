@@ -154,6 +154,28 @@ struct EmailRecoveryTests {
         }
     }
 
+    @Test("T-E6: whoever signed up with the address meanwhile and never verified it loses it")
+    func squatter() async throws {
+        try await MailScene.run { service in
+            let user = try await service.verifiedUser(ada)
+            service.clock.advance(by: 5)
+            _ = try await service.apply(try await service.changeCode(user, to: "eve@example.net"))
+            service.clock.advance(by: 5)
+            let thief = try await service.signInWithPassword("eve@example.net")
+            let squatter = try await service.signUp(ada, "the thief's own")
+            let code = try await service.mail(.recoverEmail, to: ada).code
+            #expect(try await service.apply(code)["email"]?.string == ada)
+            #expect(try await service.refresh(thief.refreshToken).error == "TOKEN_EXPIRED")
+            let restored = try #require(try await service.account(user.localID))
+            #expect(restored["email"]?.string == ada && restored["emailVerified"] == true, "\(restored)")
+            let left = try #require(try await service.account(squatter.localID))
+            #expect(left["email"] == nil && left["emailVerified"] != true, "\(left)")
+            try await service.signInWithPassword(ada, "the thief's own").expectRefused("INVALID_PASSWORD")
+            #expect(try await service.signInWithPassword(ada).localID == user.localID)
+            try await service.apply(code).expectRefused("INVALID_OOB_CODE")
+        }
+    }
+
     @Test("T-E6: where somebody has the address by then, the thief is out all the same, and the way back stays open")
     func takenMeanwhile() async throws {
         try await MailScene.run { service in
@@ -165,10 +187,12 @@ struct EmailRecoveryTests {
             _ = try await service.apply(try await service.changeCode(first, to: "eve@example.org"))
             service.clock.advance(by: 5)
             let thief = try await service.signInWithPassword("eve@example.org")
-            let squatter = try await service.signUp(ada)
+            let squatter = try await service.verifiedUser(ada)
             let code = try await service.mail(.recoverEmail, to: ada).code
             let thiefs = try await service.mail(.recoverEmail, to: "eve@example.net").code
-            try await service.apply(code).expectRefused("EMAIL_EXISTS")
+            try await service.apply(code).expectRefused(
+                "EMAIL_EXISTS : Another account has verified the address. This one was signed out everywhere and has no address."
+            )
             #expect(try await service.refresh(thief.refreshToken).error == "TOKEN_EXPIRED")
             let left = try #require(try await service.account(user.localID))
             #expect(left["email"] == nil && left["emailVerified"] != true, "\(left)")

@@ -222,6 +222,7 @@ struct FirstVerificationTests {
                 "AccountStore+SignIn.swift", "Account+Linking.swift", "SignInWithIdP+Proof.swift",
                 // The codes of mails, by VerifyingPath.
                 "AccountChanges.swift", "VerifyingPath.swift", "SignInWithEmailLink.swift",
+                "ResetPassword.swift",
                 // The project's own functions.
                 "Parts+BlockingFunctions.swift",
                 // Admins.

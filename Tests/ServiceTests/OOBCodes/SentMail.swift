@@ -33,13 +33,14 @@ extension TestService {
         return mails
     }
 
-    /// The one live mail of a type to an address.
+    /// The one live mail of a type to an address, but for those with these codes.
     func mail(
         _ type: OOBCodeType,
         to address: String,
+        besides earlier: Set<String> = [],
         sourceLocation: SourceLocation = #_sourceLocation
     ) async throws -> SentMail {
-        let found = try await mails().filter { $0.type == type && $0.mail.to == address }
+        let found = try await mails().filter { $0.type == type && $0.mail.to == address && !earlier.contains($0.code) }
         #expect(found.count == 1, sourceLocation: sourceLocation)
         return try #require(found.first, sourceLocation: sourceLocation)
     }
@@ -52,9 +53,10 @@ extension TestService {
 
     /// Asks for a mail and reads its code.
     func code(_ type: OOBCodeType, _ more: JSON, to address: String) async throws -> String {
+        let earlier = Set(try await mails().map(\.code))
         let reply = try await sendCode(type, more)
         #expect(reply.status == 200, "\(reply)")
-        return try await mail(type, to: address).code
+        return try await mail(type, to: address, besides: earlier).code
     }
 
     func apply(_ code: String) async throws -> Reply {

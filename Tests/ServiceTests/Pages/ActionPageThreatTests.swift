@@ -111,6 +111,24 @@ struct ActionPageThreatTests {
         }
     }
 
+    @Test(
+        "T-E6: an address that another account has verified by now: the page says what was done",
+        arguments: ["en", "de", "ja"]
+    )
+    func addressLost(_ language: String) async throws {
+        try await run { service in
+            let (link, user) = try await service.actionMail(.recoverEmail)
+            let address = try await service.open(link.with("lang", language)).text
+            _ = try await service.verifiedUser("ada@example.com")
+            let page = try await service.post(link.with("lang", language))
+            page.expectProblem("EMAIL_EXISTS")
+            #expect(page.text != address && page.text.contains(Self.lost[language] ?? "?"), "\(page)")
+            #expect(try await service.account(user.localID)?["email"] == nil)
+        }
+    }
+
+    private static let lost = ["en": "secure again", "de": "wieder sicher", "ja": "保護されました"]
+
     @Test("a project that has no passwords any more")
     func notOffered() async throws {
         try await run { service in

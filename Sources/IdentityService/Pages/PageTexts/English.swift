@@ -84,6 +84,10 @@ extension PageText {
         case .takenAdvice:
             "Another account now has this address, so nothing was changed. Sign in to that account, or choose another "
                 + "address in the app."
+        case .lostAdvice:
+            "The account is secure again: everyone was signed out of it, and the address that replaced yours was removed. "
+                + "But another account has verified your address by now, so it could not be restored. Contact the "
+                + "app’s support."
         case .notOfferedTitle: "Sign-in method not available"
         case .notOfferedAdvice: "The app does not offer this sign-in method right now. Sign in another way."
         case .tooManyTitle: "Too many attempts"

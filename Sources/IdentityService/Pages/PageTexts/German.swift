@@ -87,6 +87,10 @@ extension PageText {
         case .takenAdvice:
             "Inzwischen hat ein anderes Konto die Adresse, deshalb wurde nichts geändert. Melden Sie sich in "
                 + "jenem Konto an, oder wählen Sie in der App eine andere Adresse."
+        case .lostAdvice:
+            "Das Konto ist wieder sicher: Alle wurden abgemeldet, und die Adresse, die Ihre ersetzt hatte, wurde entfernt. "
+                + "Ihre Adresse hat inzwischen aber ein anderes Konto bestätigt, deshalb ließ sie sich nicht "
+                + "wiederherstellen. Wenden Sie sich an den Support der App."
         case .notOfferedTitle: "Das wird nicht angeboten"
         case .notOfferedAdvice:
             "Die App bietet diese Art der Anmeldung zurzeit nicht an. Melden Sie sich auf anderem Weg an."

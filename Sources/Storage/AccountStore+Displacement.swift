@@ -1,0 +1,64 @@
+package import Linking
+import Postgres
+package import Projects
+
+import struct Foundation.Date
+
+/// An email that leaves the account which never verified it, for a person who proved it (S16; threats.md, T-A17, T-E6).
+package struct DisplacedEmail: Sendable {
+    package var email: EmailAddress
+    package var holder: AccountID
+    /// The webhooks to send if it leaves.
+    package var told: Set<WebhookType>
+
+    package init(_ email: EmailAddress, of holder: AccountID, told: Set<WebhookType>) {
+        (self.email, self.holder, self.told) = (email, holder, told)
+    }
+}
+
+extension AccountStore {
+    /// Runs the sign-up of the person who proved an email, in the transaction in which another account loses it.
+    ///
+    /// - Parameters:
+    ///   - displaced: nil if no account has the email.
+    ///   - code: the one-time code that proved it; without `displaced`, the sign-up uses it.
+    /// - Throws: ``ClaimConflict/email`` if the account has verified the email, or lost it; ``SpentCode``.
+    func displacing<Result: Sendable>(
+        _ displaced: DisplacedEmail?,
+        spending code: OneTimeCode? = nil,
+        _ scope: Scope,
+        now: Date,
+        _ signUp: @escaping @Sendable (any PostgresExecutor) async throws -> Result
+    ) async throws -> Result {
+        guard let displaced else { return try await signUp(database) }
+        return try await database.transaction { transaction in
+            if let code {
+                guard try await transaction.execute(code.spending(scope)) == 1 else { throw SpentCode(code: code) }
+            }
+            try await displace(displaced, scope, now: now, transaction)
+            return try await signUp(transaction)
+        }
+    }
+
+    /// Takes the email from its account, with the codes that were sent to it.
+    ///
+    /// - Throws: ``ClaimConflict/email``.
+    func displace(
+        _ displaced: DisplacedEmail,
+        _ scope: Scope,
+        now: Date,
+        _ transaction: PostgresTransaction
+    ) async throws {
+        guard try await lock(displaced.holder, scope, transaction),
+            let holder = try await read(displaced.holder, session: nil, scope, transaction).account,
+            holder.email?.canonical == displaced.email.canonical, !holder.emailVerified
+        else { throw ClaimConflict.email }
+        var changes = AccountChanges()
+        changes.email = .some(nil)
+        changes.emailVerified = false
+        changes.told = displaced.told
+        try await apply(changes, to: holder, scope, now: now, transaction)
+        let after = try await read(holder.id, session: nil, scope, transaction).account
+        try await tell(changes, before: holder, after: after, scope, now: now, transaction)
+    }
+}
