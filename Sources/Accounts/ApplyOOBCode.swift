@@ -81,6 +81,7 @@ package struct ApplyOOBCode: Sendable {
                 var changes = AccountChanges()
                 changes.spends = .mail(code.hash)
                 changes.displaces = holder.map { parts.displaced(code.email, of: $0, caller) }
+                changes.displaces?.evenDisabled = true
                 switch code.type {
                 case .verifyEmail: try verify(code, account, &changes, seconds)
                 case .verifyAndChangeEmail: try change(code, account, &changes, seconds, caller)
@@ -201,7 +202,9 @@ package struct ApplyOOBCode: Sendable {
         let selectors = AccountSelectors(emails: [code.email])
         if let holder = try await parts.accounts.find(selectors, in: caller.scope).first, !holder.emailVerified {
             do {
-                return try await change(code, nil, earlier, displacing: holder.id, caller)
+                // Its own account may have got it back a moment ago.
+                let displaced = holder.id == code.account ? nil : holder.id
+                return try await change(code, nil, earlier, displacing: displaced, caller)
             } catch AccountsError.emailExists {}
         }
         try await secure(code, earlier, caller)

@@ -97,7 +97,9 @@ extension Parts {
 
     private func displaced(_ holder: Account?, by account: Account, _ caller: Caller) -> DisplacedEmail? {
         guard let holder, let email = account.email else { return nil }
-        return displaced(email, of: holder.id, caller)
+        var displaced = displaced(email, of: holder.id, caller)
+        displaced.forgives = forgivenLimits(for: email, caller)
+        return displaced
     }
 
     private func spending<R>(_ write: () async throws -> R) async throws -> R {

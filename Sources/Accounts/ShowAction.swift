@@ -45,7 +45,7 @@ package struct ShowAction: Sendable {
             case .recoverEmail, .emailSignIn: true
             }
         guard stands else { throw AccountsError.invalidOOBCode }
-        let ways = account.waysIn.sorted {
+        let ways = account.waysIn.union(account.customAuth ? [.custom] : []).sorted {
             ($0.isFederated ? 1 : 0, $0.rawValue) < ($1.isFederated ? 1 : 0, $1.rawValue)
         }
         let methods = ways.map { Method(provider: $0, displayName: parts.provider($0, caller)?.displayName) }

@@ -239,6 +239,7 @@ package struct SignInWithSecondFactor: Sendable {
                 changes.passkeys = proved.passkeys == account.passkeys ? nil : proved.passkeys
                 changes.session = .open((entrance?.session ?? session(proved.evidence)).values)
                 changes.lastSignInAt = now
+                changes.isByCustomToken = provider == .custom
                 changes.amend(entrance?.amendment)
                 changes.spends = code
                 changes.forgives = parts.secondFactorLimits(of: pending.account, caller)

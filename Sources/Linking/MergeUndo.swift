@@ -27,6 +27,8 @@ package struct MergeUndo: Sendable, Hashable {
         back.version += 1
         restored.version += 1
         restored.validSince = max(restored.validSince, seconds)
+        // A custom token of either ID signed in to the other one.
+        restored.customAuth = merged.customAuth || survivor.customAuth
         // An account that an admin has disabled since must not be enabled by the undo.
         restored.disabled = survivor.isDisabled ? true : record.wasDisabled
         var emailStands = true

@@ -105,5 +105,5 @@ package enum AssertionError: String, Error, Equatable, CaseIterable {
     case issuedInFuture = "The assertion was issued in the future"
     case tooLong = "The assertion is valid for more than an hour"
     case expired = "The assertion has expired"
-    case revoked = "The assertion was issued before the user was signed out everywhere"
+    case revoked = "The assertion was issued before the user's tokens were revoked"
 }

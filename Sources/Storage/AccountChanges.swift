@@ -50,6 +50,8 @@ package struct AccountChanges: Sendable {
     package var sendLimits = RateLimits.none
     /// The recovery code that takes the account back; codes of addresses that replaced its own later end.
     package var recovers: OOBCode?
+    /// A custom token signs in with the change.
+    package var isByCustomToken = false
     /// The account's new email, which another account has and loses.
     package var displaces: DisplacedEmail?
     /// Limits to reset.

@@ -37,7 +37,7 @@ extension AccountStore {
                         }
                     }
                     if let code = changes.spends {
-                        let spent = try await transaction.execute(code.spending(scope))
+                        let spent = try await transaction.execute("WITH \(sql: code.parts(scope)) SELECT FROM code")
                         guard spent == 1 else { throw SpentCode(code: code) }
                     }
                     if let displaced = changes.displaces {
@@ -134,6 +134,7 @@ extension AccountStore {
                     ELSE password_parameters END,
                 password_updated_at = \(changes.passwordUpdatedAt ?? account.passwordUpdatedAt),
                 custom_attributes = \(changes.customAttributes ?? account.customAttributes),
+                custom_auth = \(account.customAuth || changes.isByCustomToken),
                 disabled = \(changes.disabled ?? account.disabled),
                 disabled_at = CASE WHEN \(changes.disabled ?? account.disabled) THEN coalesce(disabled_at, \(now)) END,
                 valid_since = \(sql: validSince(changes, of: account.id, scope)),
@@ -201,13 +202,16 @@ extension AccountStore {
             case .all, .others, .openedBefore, .openedWith: true
             case .none: false
             }
+        // Those of an email that the account never verified are not its own: a stranger's account must not end them.
+        let left = before.emailVerified ? before.email : nil
+        let proved = changes.emailVerified == true ? after.email : nil
         // A new or removed email also sets whether it is verified.
         if changes.emailVerified != nil {
             try await transaction.execute(
                 OOBCodeStore.voiding(
                     OOBCodeType.allCases.filter { $0 != .recoverEmail },
                     of: before.id.rawValue,
-                    signIn: moves ? [before.email, after.email].compactMap { $0?.canonical } : [],
+                    signIn: moves ? [left, proved].compactMap { $0?.canonical } : [],
                     recoveries: endedRecoveries(changes),
                     scope
                 )
@@ -297,7 +301,7 @@ extension AccountStore {
             OOBCodeStore.voiding(
                 OOBCodeType.allCases,
                 of: account.id.rawValue,
-                signIn: account.email.map { [$0.canonical] } ?? [],
+                signIn: account.email.map { account.emailVerified ? [$0.canonical] : [] } ?? [],
                 scope
             )
         )

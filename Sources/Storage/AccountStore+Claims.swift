@@ -11,7 +11,7 @@ extension AccountStore {
         )
         let target: SQL = "SELECT \(before.id.rawValue)::text AS account"
         if after.email?.canonical != before.email?.canonical {
-            if let old = before.email { try await release(email: old, scope, transaction) }
+            if let old = before.email { try await release(email: old, of: before.id, scope, transaction) }
             if let new = after.email {
                 try await transaction.execute("WITH target AS (\(sql: target)) \(sql: claimEmail(new, scope))")
             }
@@ -32,11 +32,17 @@ extension AccountStore {
         }
     }
 
-    func release(email: EmailAddress, _ scope: Scope, _ transaction: PostgresTransaction) async throws {
+    func release(
+        email: EmailAddress,
+        of account: AccountID,
+        _ scope: Scope,
+        _ transaction: PostgresTransaction
+    ) async throws {
         try await transaction.execute(
             """
             DELETE FROM account_emails WHERE project = \(scope.project.rawValue)
                 AND tenant = \(scope.tenant.rawValue) AND email_key = \(email.canonical)
+                AND account = \(account.rawValue)
             """
         )
     }

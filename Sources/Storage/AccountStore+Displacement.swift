@@ -10,6 +10,10 @@ package struct DisplacedEmail: Sendable {
     package var holder: AccountID
     /// The webhooks to send if it leaves.
     package var told: Set<WebhookType>
+    /// Limits to reset.
+    package var forgives = RateLimits.none
+    /// Whether a disabled account loses it too.
+    package var evenDisabled = false
 
     package init(_ email: EmailAddress, of holder: AccountID, told: Set<WebhookType>) {
         (self.email, self.holder, self.told) = (email, holder, told)
@@ -32,8 +36,12 @@ extension AccountStore {
     ) async throws -> Result {
         guard let displaced else { return try await signUp(database) }
         return try await database.transaction { transaction in
+            // Everything else locks the account before its codes.
+            try await lock(displaced.holder, scope, transaction)
             if let code {
-                guard try await transaction.execute(code.spending(scope)) == 1 else { throw SpentCode(code: code) }
+                guard try await transaction.execute("WITH \(sql: code.parts(scope)) SELECT FROM code") == 1 else {
+                    throw SpentCode(code: code)
+                }
             }
             try await displace(displaced, scope, now: now, transaction)
             return try await signUp(transaction)
@@ -51,12 +59,14 @@ extension AccountStore {
     ) async throws {
         guard try await lock(displaced.holder, scope, transaction),
             let holder = try await read(displaced.holder, session: nil, scope, transaction).account,
-            holder.email?.canonical == displaced.email.canonical, !holder.emailVerified
+            holder.email?.canonical == displaced.email.canonical, !holder.emailVerified,
+            displaced.evenDisabled || !holder.isDisabled
         else { throw ClaimConflict.email }
         var changes = AccountChanges()
         changes.email = .some(nil)
         changes.emailVerified = false
         changes.told = displaced.told
+        changes.forgives = displaced.forgives
         try await apply(changes, to: holder, scope, now: now, transaction)
         let after = try await read(holder.id, session: nil, scope, transaction).account
         try await tell(changes, before: holder, after: after, scope, now: now, transaction)

@@ -85,13 +85,11 @@ extension AccountStore {
             let returnsPassword = undo.returned.contains(.password)
             try await write(undo.restored, password: returnsPassword ? .of(stayed.id) : .own, transaction, scope)
             try await write(undo.survivor, password: returnsPassword ? .none : .own, transaction, scope)
-            try await endSessions(
-                of: stayed.id,
-                openedWith: undo.returned,
-                since: found.mergedAt,
-                scope,
-                now: now,
-                transaction
+            // They may be the other user's, who signed in with what goes back, and began a change with it.
+            let since = Int64(found.mergedAt.timeIntervalSince1970)
+            try await endSessions(of: stayed.id, "auth_time >= \(since)", scope, now: now, transaction)
+            try await transaction.execute(
+                OOBCodeStore.voiding([.verifyAndChangeEmail], of: stayed.id.rawValue, scope)
             )
             let (survivor, restored) = try await read(stayed.id, merged.id, scope, transaction)
             if isTold {
@@ -150,27 +148,5 @@ extension AccountStore {
             if account == survivor { next = into.map { AccountID($0) } }
         }
         return next
-    }
-
-    /// Ends the sessions that were opened since with what goes back, and those of custom tokens, which may name either
-    /// ID.
-    private func endSessions(
-        of account: AccountID,
-        openedWith methods: [ProviderID],
-        since date: Date,
-        _ scope: Scope,
-        now: Date,
-        _ transaction: PostgresTransaction
-    ) async throws {
-        // A sign-in by email link is stored as one by password.
-        let names = methods.map { $0 == .emailLink ? .password : $0 } + [.custom]
-        try await transaction.execute(
-            """
-            UPDATE sessions SET revoked_at = \(now)
-            WHERE project = \(scope.project.rawValue) AND account = \(account.rawValue) AND revoked_at IS NULL
-                AND sign_in_provider = ANY (\(names.map(\.rawValue))::text[])
-                AND auth_time >= \(Int64(date.timeIntervalSince1970))
-            """
-        )
     }
 }

@@ -54,7 +54,8 @@ extension AccountStore {
         if let kind {
             target = """
                 code AS MATERIALIZED (
-                    SELECT n.number, valid_since, c.project, c.\(sql: kind.column) AS hash
+                    SELECT n.number, valid_since, c.project, c.\(sql: kind.column) AS hash, c.tenant,
+                        c.\(sql: kind.purpose) AS purpose, c.owner, c.created_at
                     FROM asked n
                     JOIN standing USING (number)
                     JOIN \(sql: kind.table) c ON c.project = n.project AND c.\(sql: kind.column) = n.code
@@ -64,7 +65,7 @@ extension AccountStore {
                 ), spent AS (
                     DELETE FROM \(sql: kind.table) c USING code k
                     WHERE c.project = k.project AND c.\(sql: kind.column) = k.hash
-                ), target AS (SELECT n.*, valid_since FROM asked n JOIN code USING (number))
+                ), older AS (\(sql: kind.endingOlder)), target AS (SELECT n.*, valid_since FROM asked n JOIN code USING (number))
                 """
         }
         let rows = try await executor.query(

@@ -67,7 +67,7 @@ extension AccountStore {
         return try await claiming {
             try await displacing(displaced, spending: code, scope, now: now) { [parts] executor in
                 let isWritten = try await write(
-                    spending: spent?.spending(scope),
+                    spending: spent?.parts(scope),
                     within: limits,
                     target: target,
                     parts: parts,
@@ -211,7 +211,7 @@ extension AccountStore {
     /// Runs a statement without a provider; true if it had a target.
     ///
     /// - Parameters:
-    ///   - spending: ends a one-time code, the `code` of the target.
+    ///   - spending: the parts that end a one-time code, the `code` of the target.
     ///   - limits: the `limits` of the target.
     ///   - surplus: the sessions that a new one makes too many.
     /// - Throws: ``RateLimitReached``.
@@ -223,7 +223,7 @@ extension AccountStore {
         ending surplus: SQL? = nil,
         by executor: (any PostgresExecutor)? = nil
     ) async throws -> Bool {
-        let code: SQL = spending.map { "code AS (\(sql: $0))," } ?? ""
+        let code: SQL = spending.map { "\(sql: $0)," } ?? ""
         let rows = try await (executor ?? database).query(
             """
             WITH \(sql: limits.taking), \(sql: code) target AS (\(sql: target)) \(sql: SQL.further(parts))

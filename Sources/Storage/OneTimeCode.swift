@@ -17,12 +17,18 @@ package struct OneTimeCode: Sendable {
     /// A code from an SMS, by the hash of its session.
     package static func sms(_ hash: [UInt8]) -> OneTimeCode { OneTimeCode(kind: .sms, hash: hash) }
 
-    /// The statement that uses the code: it returns no row if another request was first.
+    /// The statement that uses the code, `code` in others: it returns no row if another request was first.
     func spending(_ scope: Scope) -> SQL {
         """
         DELETE FROM \(sql: kind.table) WHERE project = \(scope.project.rawValue) AND \(sql: kind.column) = \(hash)
-            AND \(sql: scope.tenantFits) RETURNING \(sql: kind.column)
+            AND \(sql: scope.tenantFits)
+        RETURNING project, tenant, \(sql: kind.purpose) AS purpose, owner, created_at
         """
+    }
+
+    /// The parts of a statement that use the code and end the owner's older ones, which may have been read by others.
+    func parts(_ scope: Scope) -> SQL {
+        "code AS (\(sql: spending(scope))), older AS (\(sql: kind.endingOlder))"
     }
 }
 
@@ -32,6 +38,22 @@ extension OneTimeCode.Kind {
         case .mail: "oob_codes"
         case .sms: "verification_codes"
         }
+    }
+
+    var purpose: SQL {
+        switch self {
+        case .mail: "type"
+        case .sms: "purpose"
+        }
+    }
+
+    /// Ends the codes that were sent to the owners of `code` before, for the same purpose.
+    var endingOlder: SQL {
+        """
+        DELETE FROM \(sql: table) c USING code k
+        WHERE c.project = k.project AND c.tenant = k.tenant AND c.\(sql: purpose) = k.purpose AND c.owner = k.owner
+            AND c.created_at < k.created_at
+        """
     }
 
     /// The column that identifies a code.

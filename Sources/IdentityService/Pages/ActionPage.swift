@@ -126,6 +126,7 @@ struct ActionPage {
             case .password: context.text(.methodPassword)
             case .emailLink: context.text(.methodEmailLink)
             case .phone: context.text(.methodPhone)
+            case .custom: context.text(.methodCustom)
             default: ProviderNames.name(of: method.provider.rawValue, method.displayName)
             }
         }.joined(separator: ", ")

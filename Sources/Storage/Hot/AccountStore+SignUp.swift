@@ -34,11 +34,12 @@ extension AccountStore {
         do {
             let more = try more(write, account.id)
             return try await displacing(displaced, write.scope, now: write.now) { executor in
-                guard let outcome = try await Self.signUp([signUp], and: more, executor).first ?? nil else {
+                var outcome = try await Self.signUp([signUp], and: more, executor).first ?? nil
+                if outcome == nil {
                     try write.limits.check(passed: 0)
-                    return .stale
+                    outcome = .stale
                 }
-                if displaced != nil, outcome.isRefused { throw Undone(outcome: outcome) }
+                guard let outcome, !outcome.isRefused else { throw Undone(outcome: outcome ?? .stale) }
                 return outcome
             }
         } catch let error as PostgresError {

@@ -189,7 +189,7 @@ struct CustomTokenTakeoverTests {
             let owner = try await scene.arrive(Arrival.provider)
             #expect(owner.localID == user.localID, "S7: \(owner)")
             try await scene.signIn(before).expectRefused(
-                "INVALID_CUSTOM_TOKEN : The assertion was issued before the user was signed out everywhere"
+                "INVALID_CUSTOM_TOKEN : The assertion was issued before the user's tokens were revoked"
             )
             #expect(try await service.account(user.localID)?["customAuth"] == nil)
         }

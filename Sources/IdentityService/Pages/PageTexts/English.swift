@@ -10,6 +10,7 @@ extension PageText {
         case .methodPassword: "Password"
         case .methodEmailLink: "Email link"
         case .methodPhone: "Phone number"
+        case .methodCustom: "Through %APP_NAME% itself"
         case .methodNone: "None yet"
         case .factorApp: "Authenticator app"
         case .factorSMS: "SMS to %NUMBER%"

@@ -12,6 +12,7 @@ extension PageText {
         case .methodPassword: "Passwort"
         case .methodEmailLink: "Link per E‑Mail"
         case .methodPhone: "Telefonnummer"
+        case .methodCustom: "Über %APP_NAME% selbst"
         case .methodNone: "Noch nichts"
         case .factorApp: "Authenticator-App"
         case .factorSMS: "SMS an %NUMBER%"
