@@ -54,6 +54,19 @@ package struct ConfigurationCheck: Sendable {
                 + "passkeyConfig.rpId in one of them"
         )
         for configuration in enabled { check(configuration, &report) }
+        for other in snapshot.allProjects where other.id != project.id {
+            let theirs = Set(snapshot.providers(project: other.id).filter(\.enabled).flatMap(\.clients))
+            for configuration in enabled {
+                let shared = configuration.clients.filter(theirs.contains).map(\.id)
+                report.add(
+                    .clientIDShared,
+                    configuration.provider,
+                    if: !shared.isEmpty,
+                    "project \(other.id) has \(shared.joined(separator: ", ")) too, so an ID token for one project also signs in to "
+                        + "the other: register a client of its own"
+                )
+            }
+        }
         return ConfigurationFinding.ID.allCases.flatMap { id in report.findings.filter { $0.id == id } }
     }
 
@@ -209,5 +222,17 @@ package struct ConfigurationCheck: Sendable {
         guard let definition = try? definition(of: configuration), definition.emailTrust == nil else { return false }
         let id = configuration.provider
         return EmailTrustRule.standard(for: id, strict: false) != .standard(for: id, strict: true)
+    }
+}
+
+extension ProviderConfiguration {
+    /// A client as its provider knows it, which is the audience of ID tokens.
+    fileprivate struct Client: Hashable {
+        var provider: String
+        var id: String
+    }
+
+    fileprivate var clients: [Client] {
+        ([clientID] + audiences).filter { !$0.isEmpty }.map { Client(provider: issuer ?? provider.rawValue, id: $0) }
     }
 }

@@ -33,6 +33,7 @@ package struct ConfigurationFinding: Sendable, Hashable {
         case noticesUnreachable = "notices-unreachable"
         case codeUnbound = "code-unbound"
         case emailAlwaysTrusted = "email-always-trusted"
+        case clientIDShared = "client-id-shared"
         case emailTrustNotStrict = "email-trust-not-strict"
         case enumerationPossible = "enumeration-possible"
         case duplicateEmails = "duplicate-emails"

@@ -1,5 +1,6 @@
 import Foundation
 import Logging
+import Text
 
 /// One JSON object per line on standard output: `time`, `level`, `message`, and the metadata under its keys.
 struct JSONLogHandler: LogHandler {
@@ -24,7 +25,7 @@ struct JSONLogHandler: LogHandler {
     }
 }
 
-/// Readable lines on standard error, one for each event: control characters of its texts are escaped.
+/// Readable lines on standard error, one for each event: nothing in its texts starts a line or a field.
 struct ReadableLogHandler: LogHandler {
     var logLevel: Logger.Level = .info
     var metadata: Logger.Metadata = [:]
@@ -39,22 +40,36 @@ struct ReadableLogHandler: LogHandler {
         var values = self.metadata.merging(event.metadata ?? [:]) { _, new in new }
         if let error = event.error { values["error"] = "\(error)" }
         let details = values.sorted { $0.key < $1.key }
-            .map { " \($0.key)=\($0.value)" }.joined()
-        let text = "\(event.message)\(details)".onOneLine
+            .map { " \($0.key)=\("\($0.value)".asField)" }.joined()
+        let text = event.message.description.onOneLine() + details
         let level = event.level < .warning ? "" : " \(event.level.rawValue.uppercased())"
         LogWriter.errors.write(Data("\(time)\(level) \(text)\n".utf8))
     }
 }
 
 extension String {
-    /// Without characters that start a line, move a terminal's cursor or change the direction of text.
-    fileprivate var onOneLine: String {
-        unicodeScalars.map { scalar in
-            switch scalar.properties.generalCategory {
+    /// Without characters that start a line, move a terminal's cursor, change the direction of text, or look like the space
+    /// between fields.
+    ///
+    /// - Parameter spaces: how many may follow each other.
+    func onOneLine(spaces: Int = .max) -> String {
+        var run = 0
+        return unicodeScalars.map { scalar in
+            run = scalar == " " ? run + 1 : 0
+            if run > spaces { return #"\u{20}"# }
+            return switch scalar.properties.generalCategory {
             case .control, .format, .lineSeparator, .paragraphSeparator: scalar.escaped(asASCII: true)
+            case .spaceSeparator where scalar != " ": scalar.escaped(asASCII: true)
             default: String(scalar)
             }
         }.joined()
+    }
+
+    /// The value of a field, in quotation marks if a reader could take a part of it for another field.
+    fileprivate var asField: String {
+        let text = escaped(.arrayElement).onOneLine()
+        let isPlain = text == self && !isEmpty && !utf8.contains { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "=") }
+        return isPlain ? text : "\"\(text)\""
     }
 }
 

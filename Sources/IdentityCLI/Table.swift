@@ -1,6 +1,8 @@
 import Foundation
 
 /// Rows with a header, as aligned columns or as JSON.
+///
+/// Two spaces are between columns, and no text contains them (threats.md, T-E18).
 struct Table: CustomStringConvertible {
     let header: [String]
     let rows: [[String]]
@@ -11,7 +13,7 @@ struct Table: CustomStringConvertible {
     }
 
     var description: String {
-        let all = ([header] + rows).map { $0.map(Self.printable) }
+        let all = ([header] + rows).map { $0.map { $0.onOneLine(spaces: 1) } }
         let widths = header.indices.map { column in all.map { $0[column].count }.max() ?? 0 }
         return all.map { row in
             row.enumerated().map { column, text in
@@ -20,11 +22,6 @@ struct Table: CustomStringConvertible {
             .joined(separator: "  ")
         }
         .joined(separator: "\n")
-    }
-
-    /// External text without characters that a terminal interprets.
-    private static func printable(_ text: String) -> String {
-        String(text.unicodeScalars.map { $0.value < 32 || (127...159).contains($0.value) ? "?" : Character($0) })
     }
 
     /// An array of objects; the keys are the header in camel case.

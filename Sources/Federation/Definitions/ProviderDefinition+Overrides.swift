@@ -1,3 +1,4 @@
+import Linking
 import StrictJSON
 
 extension ProviderDefinition {
@@ -166,7 +167,9 @@ extension ProviderDefinition {
                 try reader.read("domains", into: &domains)
                 try reader.read("orAuthority", into: &orAuthority)
             }
-            emailTrust = .domains(Set(domains.map { $0.lowercased() }), orAuthority: orAuthority)
+            // As emails have them: in ASCII.
+            let names = domains.map { EmailAddress("x@" + $0)?.domain ?? $0.lowercased() }
+            emailTrust = .domains(Set(names), orAuthority: orAuthority)
         default:
             throw reader.problem(name, "must be always, never, claim or {\"domains\": […], \"orAuthority\": …}")
         }

@@ -121,7 +121,7 @@ struct AccountTable {
 
     private func providers(_ account: Account) -> String {
         let own = account.ownMethods.map(\.rawValue).sorted()
-        return (account.linked.map { "\($0.provider):\($0.subject)" } + own).joined(separator: " ")
+        return (account.linked.map { "\($0.provider):\($0.subject.onOneLine(spaces: 0))" } + own).joined(separator: " ")
     }
 }
 

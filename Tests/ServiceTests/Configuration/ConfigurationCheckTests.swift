@@ -99,18 +99,68 @@ struct ConfigurationCheckTests {
         }
     }
 
+    @Test(
+        "T-D1: a client that another project has too",
+        arguments: [
+            (provider("google.com", clientID: "ours"), provider("google.com", clientID: "ours"), true),
+            (
+                provider("google.com", clientID: "ours"), provider("google.com", clientID: "web", audiences: ["ours"]),
+                true
+            ),
+            (
+                provider("oidc.acme", clientID: "ours", issuer: "https://acme.example"),
+                provider("oidc.other", clientID: "ours", issuer: "https://acme.example"), true
+            ),
+            (
+                provider("oidc.acme", clientID: "ours", issuer: "https://acme.example"),
+                provider("oidc.acme", clientID: "ours", issuer: "https://other.example"), false
+            ),
+            (provider("google.com", clientID: "ours"), provider("google.com", clientID: "theirs"), false),
+            (provider("google.com", clientID: "ours"), provider("github.com", clientID: "ours"), false),
+            (provider("google.com", clientID: "ours"), provider("google.com", enabled: false, clientID: "ours"), false),
+        ]
+    )
+    func sharedClient(ours: ProviderConfiguration, theirs: ProviderConfiguration, isShared: Bool) throws {
+        let projects = try ["first-project", "second-project"].map { id in
+            Project(
+                id: try #require(ProjectID(rawValue: id)),
+                number: ProjectNumber(rawValue: 123_456_789_012),
+                settings: ProjectSettings(),
+                passwordSignerKey: Secret("")
+            )
+        }
+        let check = ConfigurationCheck(
+            isDevelopment: false,
+            deployment: Deployment(publicURL: "https://id.example"),
+            sendsMail: true,
+            knowsLeakedPasswords: false
+        )
+        let snapshot = ConfigurationSnapshot(
+            version: 1,
+            projects: projects,
+            apiKeys: [],
+            providers: [(projects[0].id, .none, ours), (projects[1].id, .none, theirs)]
+        )
+        let found = check(projects[0], in: snapshot, at: Self.now).filter { $0.id == .clientIDShared }
+        #expect(found.map(\.provider) == (isShared ? [ours.provider] : []))
+        #expect(found.allSatisfy { $0.text.contains("second-project") && $0.text.contains("ours") })
+    }
+
     private static func provider(
         _ id: ProviderID,
         secret: String? = "secret",
         enabled: Bool = true,
+        clientID: String = "client",
+        audiences: [String] = [],
         issuer: String? = nil,
         _ overrides: String? = nil
     ) -> ProviderConfiguration {
         ProviderConfiguration(
             provider: id,
             enabled: enabled,
-            clientID: "client",
+            clientID: clientID,
             clientSecret: secret.map { Secret($0) },
+            audiences: audiences,
             issuer: issuer,
             overrides: overrides
         )
@@ -303,8 +353,8 @@ struct ConfigurationCheckTests {
         let found = Set(
             (Self.settings + Self.providers + Self.appleCases).flatMap(\.found).map { $0.prefix { $0 != " " } }
         )
-        // It takes two projects, in a test of its own.
-        let others: Set<Substring> = ["passkey-host-shared"]
+        // They take two projects, in tests of their own.
+        let others: Set<Substring> = ["passkey-host-shared", "client-id-shared"]
         #expect(found.union(others) == Set(ConfigurationFinding.ID.allCases.map { Substring($0.rawValue) }))
     }
 }

@@ -46,6 +46,24 @@ struct AccountCommandTests {
         }
     }
 
+    @Test("T-E18: what a user can name is in one field of a table")
+    func fields() async throws {
+        try await TestService.run { service in
+            let name = "Ada  google.com:1\u{A0}\u{202E}\u{2028}x\u{2003} y"
+            let user: JSON = [
+                "localId": "forged", "displayName": .string(name),
+                "providerUserInfo": [["providerId": "google.com", "rawId": "1 password"]],
+            ]
+            try await service.configure(ProviderConfiguration(provider: .google, enabled: true, clientID: "app"))
+            let uploaded = try await service.admin("accounts:batchCreate", ["users": [user]])
+            #expect(uploaded["error"] == nil, "\(uploaded)")
+            let line = try await run(service, "users", "show", "forged").output.split(separator: "\n").last
+            let fields = try #require(line).split(separator: #/ {2,}/#).map { String($0) }
+            let shown = #"Ada \u{20}google.com:1\u{00A0}\u{202E}\u{2028}x\u{2003} y"#
+            #expect(fields.contains(shown) && fields.contains(#"google.com:1\u{20}password"#), "\(fields)")
+        }
+    }
+
     @Test("users query lists and counts by conditions, in the order that it is told, as many as it is told")
     func query() async throws {
         try await withAccounts { service in

@@ -209,15 +209,21 @@ struct DevCommandTests {
     @Test("T-E18: what a user can name is one line of the log")
     func logLines() async throws {
         try await IdentityProgram.dev("--ephemeral") { program, service in
-            let forged = "x\n07:24:59 Signed in account.id=boss\u{2028}y\r\u{85}z\u{1b}[2K"
+            let forged = "x\n07:24:59 Signed in account.id=boss\u{2028}y\r\u{85}z\u{1b}[2K\u{202E}\u{A0}\" a=b"
             let token = JSON.object(["uid": .string(forged)]).text
             let reply = try await service.call("accounts:signInWithCustomToken", ["token": .string(token)])
             #expect(reply.status == 200, "\(reply)")
             program.interrupt()
             let errors = await program.result().errors
             let lines = errors.unicodeScalars.split { $0.properties.generalCategory == .lineSeparator || $0 == "\n" }
-            let line = try #require(lines.map { String($0) }.first { $0.contains("account.id=x") }, "\(errors)")
-            #expect(line.contains(#"x\n07:24:59 Signed in account.id=boss\u{2028}y\r"#), "\(line)")
+            let line = try #require(lines.map { String($0) }.first { $0.contains(#"account.id="x"#) }, "\(errors)")
+            #expect(
+                line.contains(
+                    #" account.id="x\n07:24:59 Signed in account.id=boss\u{2028}y\r\u{0085}z\u{1B}[2K"#
+                        + #"\u{202E}\u{00A0}\" a=b""#
+                ),
+                "\(line)"
+            )
             #expect(line.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control }, "\(line)")
             #expect(!lines.contains { String($0).hasPrefix("07:24:59 Signed in") })
         }

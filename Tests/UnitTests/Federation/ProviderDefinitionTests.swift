@@ -278,9 +278,13 @@ import Testing
             let domains = configuration(
                 "oidc.acme",
                 issuer: "https://a.example",
-                #"{"emailTrust":{"domains":["Acme.example"]}}"#
+                #"{"emailTrust":{"domains":["Acme.example","BÜCHER.example","XN--R8JZ45G.jp"]}}"#
             )
-            #expect(trust("oidc.acme", domains, strict: true) == .domains(["acme.example"], orAuthority: false))
+            // As emails have them.
+            #expect(
+                trust("oidc.acme", domains, strict: true)
+                    == .domains(["acme.example", "xn--bcher-kva.example", "xn--r8jz45g.jp"], orAuthority: false)
+            )
             #expect(trust("oidc.acme", configuration("oidc.acme", issuer: "https://a.example", "{")) == .never)
         }
     }
