@@ -50,7 +50,7 @@ extension Parts {
             return limits(
                 [
                     .mailsPerAddress: [caller.place],
-                    .mailsPerRecipient: [recipient.canonical],
+                    .mailsPerRecipient: [recipient.mailbox],
                     .mailsPerProject: [],
                 ],
                 caller
@@ -59,7 +59,7 @@ extension Parts {
         return limits(
             [
                 .mailsPerAddress: [caller.place],
-                .mailsPerRecipient: [recipient.canonical, "signed in"],
+                .mailsPerRecipient: [recipient.mailbox, "signed in"],
                 .mailsPerAccount: [account.rawValue],
                 .mailsPerProject: [],
             ],
@@ -70,13 +70,15 @@ extension Parts {
     /// - Parameter account: the account whose second factor the number is; nil if the number is not known to be the
     ///   caller's.
     ///
-    /// The two are counted separately: otherwise anyone could use up the SMS that a user needs to sign in.
+    /// The two are counted separately, and the others leave a share of the project's SMS: otherwise anyone could use up the
+    /// SMS that a user needs to sign in.
     func smsLimits(to number: PhoneNumber, of account: AccountID?, _ caller: Caller) -> RateLimits {
         let owner = account.map { ["second factor", caller.project.id.rawValue, $0.rawValue] } ?? []
-        return limits(
+        let limits = limits(
             [.smsPerAddress: [caller.place], .smsPerRecipient: [number.text] + owner, .smsPerProject: []],
             caller
         )
+        return account == nil ? limits.leavingShare(of: .smsPerProject) : limits
     }
 
     /// For a test number of the project, whose fixed code costs nothing.

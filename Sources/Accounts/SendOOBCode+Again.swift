@@ -36,7 +36,7 @@ extension SendOOBCode {
         guard code.type != .passwordReset || settings.passwordSignIn else { throw AccountsError.passwordSignInDisabled }
         if code.type == .emailSignIn {
             guard settings.emailLinkSignIn else { throw AccountsError.operationNotAllowed }
-            let account = try await find(code.email, caller)
+            let account = try await parts.accounts.holder(of: code.email, in: caller.scope)
             var subject = Subject(address: code.email, isUnknown: account?.isDisabled ?? false)
             subject.account = account?.id
             subject.displayName = account?.displayName

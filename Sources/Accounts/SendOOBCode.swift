@@ -102,7 +102,7 @@ package struct SendOOBCode: Sendable {
         }
         try await parts.stores.oobCodes.insert(
             code.values,
-            within: limits(subject, role, caller),
+            within: limits(type, subject, role, caller),
             recording: role.mails ? nil : OOBCodeStore.LinkIssue(account: subject.account),
             in: caller.scope,
             now: parts.now()
@@ -155,11 +155,13 @@ package struct SendOOBCode: Sendable {
     private func signIn(_ request: Request, _ role: Role, _ caller: Caller) async throws -> Subject {
         guard caller.project.settings.emailLinkSignIn else { throw AccountsError.operationNotAllowed }
         let address = try Self.address(request.email)
-        let account = try await find(address, caller)
+        let account = try await parts.accounts.holder(of: address, in: caller.scope)
         // It would reveal that there is such an account, so only some callers may learn it.
         let isDisabled = account?.isDisabled ?? false
         var subject = Subject(address: address, isUnknown: isDisabled)
-        guard !isDisabled || isProtected(role, caller) else { try await refuse(.userDisabled, subject, role, caller) }
+        guard !isDisabled || isProtected(role, caller) else {
+            try await refuse(.userDisabled, .emailSignIn, subject, role, caller)
+        }
         if let email = account?.email { subject.recipient = email }
         subject.codeSession = Secret(parts.random.handle())
         subject.displayName = account?.displayName
@@ -169,9 +171,12 @@ package struct SendOOBCode: Sendable {
 
     private func passwordReset(_ request: Request, _ role: Role, _ caller: Caller) async throws -> Subject {
         let address = try Self.address(request.email)
-        guard let account = try await find(address, caller), let email = account.email else {
+        guard let account = try await parts.accounts.holder(of: address, in: caller.scope), let email = account.email
+        else {
             let subject = Subject(address: address, isUnknown: true)
-            guard isProtected(role, caller) else { try await refuse(.emailNotFound, subject, role, caller) }
+            guard isProtected(role, caller) else {
+                try await refuse(.emailNotFound, .passwordReset, subject, role, caller)
+            }
             return subject
         }
         return Subject(account, email)
@@ -192,16 +197,17 @@ package struct SendOOBCode: Sendable {
         if let user { try parts.require([.requestEmailChange], of: user, caller) }
         guard let email = account.email else { throw AccountsError.missingEmail }
         guard let newEmail = EmailAddress(text) else { throw AccountsError.invalidNewEmail }
-        let holder = try await find(newEmail, caller)
+        let holder = try await parts.accounts.holder(of: newEmail, in: caller.scope)
         var subject = Subject(account, email)
         subject.newEmail = newEmail
         subject.session = user?.session.id
         subject.recipient = newEmail
         subject.askedBy = account.id
         if let holder, holder.id != account.id {
-            guard isProtected(role, caller) else { try await refuse(.emailExists, subject, role, caller) }
-            subject.owner = newEmail.canonical
             subject.isUnknown = true
+            guard isProtected(role, caller) else {
+                try await refuse(.emailExists, .verifyAndChangeEmail, subject, role, caller)
+            }
         }
         return subject
     }
@@ -221,29 +227,32 @@ package struct SendOOBCode: Sendable {
             }
             return (user.account, user)
         }
-        guard let account = try await find(try Self.address(request.email), caller) else {
+        guard let account = try await parts.accounts.holder(of: try Self.address(request.email), in: caller.scope)
+        else {
             throw AccountsError.userNotFound
         }
         return (account, nil)
     }
 
-    func find(_ address: EmailAddress, _ caller: Caller) async throws -> Account? {
-        try await parts.accounts.find(AccountSelectors(emails: [address]), merged: true, in: caller.scope).first
-    }
-
     /// Refuses with information about an email; such requests count like emails.
     private func refuse(
         _ error: AccountsError,
+        _ type: OOBCodeType,
         _ subject: Subject,
         _ role: Role,
         _ caller: Caller
     ) async throws -> Never {
-        try await parts.stores.rateLimits.take(limits(subject, role, caller))
+        try await parts.stores.rateLimits.take(limits(type, subject, role, caller))
         throw error
     }
 
-    private func limits(_ subject: Subject, _ role: Role, _ caller: Caller) -> RateLimits {
-        role.isAdmin ? .none : parts.mailLimits(to: subject.recipient, askedBy: subject.askedBy, caller)
+    /// A sign-in link goes to any address, so it leaves a share of the project's emails to the others; what sends no email
+    /// takes none of them, but is refused like the others (threats.md, T-E7).
+    private func limits(_ type: OOBCodeType, _ subject: Subject, _ role: Role, _ caller: Caller) -> RateLimits {
+        guard !role.isAdmin else { return .none }
+        let limits = parts.mailLimits(to: subject.recipient, askedBy: subject.askedBy, caller)
+        let shared = type == .emailSignIn ? limits.leavingShare(of: .mailsPerProject) : limits
+        return subject.isUnknown ? shared.sparing(.mailsPerProject) : shared
     }
 
     private func isProtected(_ role: Role, _ caller: Caller) -> Bool {

@@ -149,9 +149,7 @@ package struct SignUp: Sendable {
     }
 
     private func isTaken(_ email: EmailAddress, by idToken: String?, _ caller: Caller) async throws -> Bool {
-        let found = try await parts.accounts.find(AccountSelectors(emails: [email]), merged: true, in: caller.scope)
-            .first
-        guard let found else { return false }
+        guard let found = try await parts.accounts.holder(of: email, in: caller.scope) else { return false }
         guard idToken != nil else { return true }
         return try await parts.verify(idToken, caller: caller).account != found.id
     }

@@ -15,15 +15,27 @@ package struct EmailAddress: Sendable, Hashable, CustomStringConvertible {
 
     /// The part after the last `@`, in ASCII.
     package var domain: String { String(canonical[canonical.index(after: at)...]) }
+    /// The canonical form without what follows a `+` before the `@`: addresses of one mailbox at most providers.
+    ///
+    /// For limits alone.
+    package var mailbox: String {
+        let local = canonical[..<at].utf8
+        guard let plus = local.firstIndex(of: UInt8(ascii: "+")), plus > local.startIndex else { return canonical }
+        return String(canonical[..<plus] + canonical[at...])
+    }
+
     private var at: String.Index { canonical.lastIndex(of: "@") ?? canonical.startIndex }
 
     /// An address is personal data: logs contain account IDs instead.
     package var description: String { "<email>" }
 
-    /// Nil for anything but one `local@domain` of fewer than 256 bytes: no surrounding space, control character, quote,
+    /// Nil for anything but one `local@domain` of fewer than 256 bytes, 64 at most before the `@` (RFC 5321
+    /// §4.5.3.1.1): no surrounding space, control character, quote,
     /// comma, bracket, second `@` or empty label, and nothing that becomes one of these when normalized.
     package init?(_ text: String) {
-        guard !text.isEmpty, text.utf8.count < 256 else { return nil }
+        guard !text.isEmpty, text.utf8.count < 256,
+            text.utf8.prefix(while: { $0 != UInt8(ascii: "@") }).count <= Self.longestLocalPart
+        else { return nil }
         if let canonical = Self.plain(text) {
             self.canonical = canonical
             self.original = text
@@ -79,6 +91,8 @@ package struct EmailAddress: Sendable, Hashable, CustomStringConvertible {
         return String(decoding: bytes, as: UTF8.self)
     }
 
+    private static let longestLocalPart = 64
+
     private static func isLetterOrDigit(_ byte: UInt8?) -> Bool { byte.map(ASCIISet.alphanumerics.contains) ?? false }
 
     /// The characters that determine an address's structure, in order; folding must not add any.
@@ -98,7 +112,7 @@ package struct EmailAddress: Sendable, Hashable, CustomStringConvertible {
 
     private static func isLocalPart(_ text: Substring) -> Bool {
         // Dots anywhere: Japan's carriers gave such addresses to many people, and HTML's grammar has them.
-        guard !text.isEmpty else { return false }
+        guard (1...longestLocalPart).contains(text.utf8.count) else { return false }
         return text.unicodeScalars.allSatisfy { scalar in
             if scalar.isASCII {
                 return scalar.properties.isAlphabetic || scalar.properties.numericType != nil

@@ -76,6 +76,30 @@ extension AccountStore {
         return !rows.isEmpty
     }
 
+    /// The account that has an email as its own, also a merged one, by what it still holds.
+    ///
+    /// An email that nobody has costs the same: the statement reads the account of the next one, which nobody gets
+    /// (threats.md, T-E1).
+    package func holder(of email: EmailAddress, in scope: Scope) async throws -> Account? {
+        let taken: SQL = """
+            FROM account_emails WHERE project = \(scope.project.rawValue) AND tenant = \(scope.tenant.rawValue)
+            """
+        let rows = try await database.query(
+            """
+            SELECT e.email_key = \(email.canonical), \(sql: AccountRow.columns)
+            FROM account_emails e
+            JOIN \(sql: AccountRow.keyed(project: "e.project", account: "e.account")) a ON a.tenant = e.tenant
+            \(sql: AccountRow.joins)
+            WHERE e.project = \(scope.project.rawValue) AND e.tenant = \(scope.tenant.rawValue) AND e.email_key = coalesce(
+                (SELECT email_key \(sql: taken) AND email_key >= \(email.canonical) ORDER BY email_key LIMIT 1),
+                (SELECT email_key \(sql: taken) ORDER BY email_key DESC LIMIT 1)
+            )
+            """
+        ) { row in (isMeant: try row.next(Bool.self), account: try AccountRow.decode(&row)) }
+        let account = AccountRow.merge(rows.map(\.account)).first
+        return rows.first?.isMeant == true ? account : nil
+    }
+
     /// The accounts that have an email as their own or from a linked provider.
     ///
     /// - Throws: ``RateLimitReached``.

@@ -73,6 +73,8 @@ package struct NewOOBCode: Sendable {
     /// How long the email waits for its delivery, in seconds; nil for as long as the code is valid.
     package var mailLifetime: Double?
     /// Costs as much time as a real code but is none, for addresses that must not be revealed.
+    ///
+    /// That of a change of the email replaces the account's code, as a real one does.
     package var isDecoy = false
 
     package init(type: OOBCodeType, owner: String, email: EmailAddress, hash: [UInt8]) {

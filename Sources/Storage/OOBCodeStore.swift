@@ -60,15 +60,15 @@ package struct OOBCodeStore: Sendable {
         let validUntil = now.addingTimeInterval(code.isDecoy ? 0 : Double(code.lifetime))
         let digits = code.shortCode
         let digitsSession = digits.map { SecureHash.sha256($0.session.reveal()) }
-        // A decoy with digits stays as long as a code: a client that tries the digits learns no difference.
-        let expiry =
-            code.isDecoy && digits == nil ? now : now.addingTimeInterval(Double(code.lifetime) + Self.remembrance)
+        // A decoy stays as long as a code: the next request updates it too, and its digits can be tried.
+        let expiry = now.addingTimeInterval(Double(code.lifetime) + Self.remembrance)
         let insertion: SQL = """
             INSERT INTO oob_codes (project, tenant, type, owner, series, code_hash, email, new_email, proved, phone_number,
                 session, created_at, valid_until, expires_at, digits_hash, digits_session_hash, digits_valid_until)
             SELECT \(scope.project.rawValue), \(scope.tenant.rawValue),
-                \(code.isDecoy ? code.type.decoy : code.type.rawValue),
-                \(code.owner), \(code.type.isForAnyone ? code.hash : []), \(code.hash), \(code.email.original), \(code.newEmail?.original), \(code.proved),
+                \(code.isDecoy && code.newEmail == nil ? code.type.decoy : code.type.rawValue),
+                \(code.owner), \(code.type.isForAnyone ? code.hash : []), \(code.hash), \(code.email.original),
+                \(code.newEmail?.original), \(code.proved),
                 \(code.phoneNumber), \(code.session?.rawValue), \(now), \(validUntil), \(expiry),
                 \(digits.map { keyRing.hash(of: $0.digits, digitsSession ?? [], in: Self.table, scope) }),
                 \(digitsSession), \(digits.map { _ in now.addingTimeInterval(Double(min(code.lifetime, Mail.codeLifetime))) })

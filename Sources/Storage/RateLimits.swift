@@ -17,8 +17,12 @@ package struct RateLimits: Sendable {
         let key: [UInt8]
         /// Seconds for which one request counts: whole microseconds, rounded down, so that all fit.
         let step: Double
+        /// Seconds that a request takes: ``step``, or nothing if it only has to find room.
+        var taken: Double
         /// The latest time until which the bucket may be in use.
-        let latest: Date
+        var latest: Date
+        /// Seconds of the bucket that some requests leave to others: a quarter of its requests.
+        let share: Double
 
         init(
             _ kind: RateLimitKind,
@@ -31,6 +35,8 @@ package struct RateLimits: Sendable {
             self.project = project
             key = SecureHash.sha256(([kind.rawValue] + values).map { "\($0.utf8.count):\($0)" }.joined())
             step = (Double(budget.seconds) * 1_000_000 / Double(budget.count)).rounded(.down) / 1_000_000
+            taken = step
+            share = step * Double(budget.count / 4)
             latest = now.addingTimeInterval(Double(budget.seconds))
         }
     }
@@ -99,6 +105,20 @@ package struct RateLimits: Sendable {
     /// The first buckets: those that let the request pass.
     func prefix(_ count: Int) -> RateLimits { RateLimits(buckets: Array(buckets.prefix(count)), now: now) }
 
+    /// Needs room in the buckets of a kind, and writes them, but takes nothing.
+    package func sparing(_ kind: RateLimitKind) -> RateLimits { changing(kind) { $0.taken = 0 } }
+
+    /// Leaves a quarter of the buckets of a kind to other requests.
+    package func leavingShare(of kind: RateLimitKind) -> RateLimits {
+        changing(kind) { $0.latest.addTimeInterval(-$0.share) }
+    }
+
+    private func changing(_ kind: RateLimitKind, _ change: (inout Bucket) -> Void) -> RateLimits {
+        var changed = buckets
+        for index in changed.indices where changed[index].kind == kind { change(&changed[index]) }
+        return RateLimits(buckets: changed, now: now)
+    }
+
     // MARK: Taking
 
     /// Parts of a statement, the last of which is the table `limits` with one row: `passed`, the number of buckets that
@@ -110,12 +130,13 @@ package struct RateLimits: Sendable {
         for (number, bucket) in buckets.enumerated() {
             let name = SQL.limitName(number)
             let step: SQL = "make_interval(secs => \(bucket.step))"
+            let taken: SQL = "make_interval(secs => \(bucket.taken))"
             parts = """
                 \(sql: parts) \(sql: name) AS (
                     INSERT INTO rate_limits AS r (project, key, expires_at)
-                    SELECT \(bucket.project), \(bucket.key), \(now) + \(sql: step) \(sql: previous)
+                    SELECT \(bucket.project), \(bucket.key), \(now) + \(sql: taken) \(sql: previous)
                     ON CONFLICT (project, key) DO UPDATE
-                        SET expires_at = greatest(r.expires_at, \(now)) + \(sql: step)
+                        SET expires_at = greatest(r.expires_at, \(now)) + \(sql: taken)
                         WHERE greatest(r.expires_at, \(now)) + \(sql: step) <= \(bucket.latest)
                     RETURNING key
                 ),

@@ -29,15 +29,19 @@ enum EmailVectors {
         ("Try..this@docomo.ne.jp", "try..this@docomo.ne.jp"),
         ("a.@docomo.ne.jp", "a.@docomo.ne.jp"),
         (".a@ezweb.ne.jp", ".a@ezweb.ne.jp"),
-        // More than 64 before the @ is production's limit, not RFC 5321's.
-        (String(repeating: "a", count: 65) + "@example.com", String(repeating: "a", count: 65) + "@example.com"),
-        (String(repeating: "a", count: 243) + "@example.com", String(repeating: "a", count: 243) + "@example.com"),
+        (String(repeating: "a", count: 64) + "@example.com", String(repeating: "a", count: 64) + "@example.com"),
+        (String(repeating: "ü", count: 32) + "@example.com", String(repeating: "ü", count: 32) + "@example.com"),
     ]
 
     static let refused: [(why: String, given: String)] = [
         ("empty", ""),
         ("no @", "ada"),
         ("nothing before the @", "@example.com"),
+        // RFC 5321 §4.5.3.1.1 counts octets.
+        ("65 letters before the @", String(repeating: "a", count: 65) + "@example.com"),
+        ("65 letters before the @, some special", String(repeating: "a", count: 63) + ".-@example.com"),
+        ("33 letters of two octets before the @", String(repeating: "ü", count: 33) + "@example.com"),
+        ("65 octets before the @, fewer once composed", String(repeating: "e\u{301}", count: 21) + "aa@example.com"),
         ("nothing after the @", "ada@"),
         ("two @", "ada@b@example.com"),
         ("two addresses, comma", "ada@example.com,eve@example.com"),

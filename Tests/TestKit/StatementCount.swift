@@ -3,7 +3,10 @@ import Postgres
 /// Counts what the programs of the suite's database ask their server, with pg_stat_statements.
 package struct StatementCount: Sendable {
     /// Each statement and how often it came; the server writes the text of one with or without its constants.
-    package let statements: [(id: Int64, text: String, calls: Int)]
+    package let statements: [(id: Int64, text: String, calls: Int, rows: Int)]
+
+    /// The rows that they read or wrote, as far as they say.
+    package var rows: Int { statements.reduce(0) { $0 + $1.rows } }
 
     /// Round trips, as every statement is one, BEGIN and COMMIT included.
     package var total: Int { statements.reduce(0) { $0 + $1.calls } }
@@ -39,13 +42,18 @@ package struct StatementCount: Sendable {
             throw StatementsUncounted()
         }
         let result = try await operation()
-        let statements: [(id: Int64, text: String, calls: Int)] = try await client.query(
+        let statements: [(id: Int64, text: String, calls: Int, rows: Int)] = try await client.query(
             """
-            SELECT queryid, query, calls FROM pg_stat_statements
+            SELECT queryid, query, calls, rows FROM pg_stat_statements
             WHERE dbid = (SELECT oid FROM pg_database WHERE datname = current_database())
             ORDER BY query
             """
-        ) { row in (id: try row.next(), text: try row.next(), calls: Int(try row.next(Int64.self))) }
+        ) { row in
+            (
+                id: try row.next(), text: try row.next(), calls: Int(try row.next(Int64.self)),
+                rows: Int(try row.next(Int64.self))
+            )
+        }
         return (StatementCount(statements: statements.filter { !isOurs($0.text) }), result)
     }
 

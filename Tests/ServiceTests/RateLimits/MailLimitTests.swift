@@ -163,17 +163,87 @@ struct MailLimitTests {
     func project() async throws {
         try await LimitScene.run { service in
             try await service.limit(["mailsPerProject": ["count": 3, "seconds": 86_400]])
+            _ = try await service.admin("accounts", ["email": "ada@example.com"])
             for number in 0..<3 {
-                let reply = try await service.askForReset("user\(number)@example.com", from: "198.18.20.\(number)")
+                let reply = try await service.askForReset("ada@example.com", from: "198.18.20.\(number)")
                 #expect(reply.status == 200, "\(reply)")
             }
-            try await service.askForReset("user3@example.com", from: "198.18.20.3").expectRefused("QUOTA_EXCEEDED")
-            _ = try await service.admin("accounts", ["email": "ada@example.com"])
+            // Whoever has the address.
+            for address in ["ada@example.com", "nobody@example.com"] {
+                try await service.askForReset(address, from: "198.18.20.3").expectRefused("QUOTA_EXCEEDED")
+            }
             let link = try await service.admin(
                 "accounts:sendOobCode",
                 ["requestType": "PASSWORD_RESET", "email": "ada@example.com", "returnOobLink": true]
             )
             #expect(link.status == 200, "\(link)")
+        }
+    }
+    @Test(
+        "T-E7: requests about addresses that nobody has use up none of the project's emails",
+        arguments: [true, false]
+    )
+    func unknownAddresses(isProtected: Bool) async throws {
+        try await LimitScene.run({ $0.emailEnumerationProtection = isProtected }) { service in
+            try await service.limit(["mailsPerProject": ["count": 3, "seconds": 86_400]])
+            let user = try await service.signUp("ada\(isProtected)@example.com")
+            _ = try await service.signUp("eve\(isProtected)@example.com")
+            for number in 0..<5 {
+                let reply = try await service.askForReset("user\(number)@example.com", from: "198.18.21.\(number)")
+                #expect(reply.status == (isProtected ? 200 : 400) && reply.code != "QUOTA_EXCEEDED", "\(reply)")
+                let change = try await service.call(
+                    "accounts:sendOobCode",
+                    [
+                        "requestType": "VERIFY_AND_CHANGE_EMAIL", "idToken": JSON(user.idToken),
+                        "newEmail": .string("eve\(isProtected)@example.com"),
+                    ],
+                    from: "198.18.21.\(number)"
+                )
+                #expect(change.code != "QUOTA_EXCEEDED", "\(change)")
+            }
+            for number in 0..<3 {
+                let reply = try await service.askForReset("ada\(isProtected)@example.com", from: "198.18.21.9")
+                #expect(reply.status == 200, "\(number) \(reply)")
+            }
+        }
+    }
+
+    @Test("T-E7: strangers' sign-in links leave a quarter of the project's emails to resets and signed-in users")
+    func share() async throws {
+        try await LimitScene.run { service in
+            try await service.limit(["mailsPerProject": ["count": 8, "seconds": 86_400]])
+            let user = try await service.signUp("share@example.com")
+            func link(_ number: Int) async throws -> Reply {
+                try await service.call(
+                    "accounts:sendOobCode",
+                    [
+                        "requestType": "EMAIL_SIGNIN", "email": .string("user\(number)@example.com"),
+                        "continueUrl": "http://localhost",
+                    ],
+                    from: "198.18.22.\(number)"
+                )
+            }
+            for number in 0..<6 { #expect(try await link(number).status == 200) }
+            try await link(6).expectRefused("QUOTA_EXCEEDED")
+            #expect(try await service.askForReset("share@example.com", from: "198.18.22.9").status == 200)
+            #expect(try await service.sendCode(.verifyEmail, ["idToken": JSON(user.idToken)]).status == 200)
+            try await service.askForReset("share@example.com", from: "198.18.22.9").expectRefused("QUOTA_EXCEEDED")
+        }
+    }
+
+    @Test("T-E8: addresses of one mailbox are one recipient")
+    func mailbox() async throws {
+        try await LimitScene.run { service in
+            for number in 0..<6 {
+                let reply = try await service.askForReset("Victim+\(number)@example.com", from: "198.18.23.\(number)")
+                if number < 5 {
+                    #expect(reply.status == 200, "\(reply)")
+                } else {
+                    reply.expectRefused("TOO_MANY_ATTEMPTS_TRY_LATER")
+                }
+            }
+            try await service.askForReset("victim@example.com", from: "198.18.23.9")
+                .expectRefused("TOO_MANY_ATTEMPTS_TRY_LATER")
         }
     }
 }
