@@ -45,16 +45,18 @@ package struct AdminAccounts: Sendable {
             account.hasPassword = true
             account.passwordUpdatedAt = parts.now()
         }
-        let conflict = try await parts.accounts.insert(
-            account,
-            password: stored,
-            session: nil,
-            isTold: project.settings.delivery.takes(.accountCreated),
-            in: Scope(project: project.id, tenant: tenant),
-            now: parts.now()
-        )
-        if let conflict { throw AccountsError(conflict) }
-        return account
+        do {
+            return try await parts.accounts.insert(
+                account,
+                password: stored,
+                session: nil,
+                isTold: project.settings.delivery.takes(.accountCreated),
+                in: Scope(project: project.id, tenant: tenant),
+                now: parts.now()
+            )
+        } catch let conflict as ClaimConflict {
+            throw AccountsError(conflict)
+        }
     }
 
     package struct Selectors: Sendable {
@@ -88,7 +90,7 @@ package struct AdminAccounts: Sendable {
             accounts: selectors.localIDs.map { AccountID($0) },
             emails: selectors.emails.compactMap { EmailAddress($0) },
             initialEmails: selectors.initialEmails.compactMap { EmailAddress($0) },
-            phoneNumbers: selectors.phoneNumbers.compactMap { PhoneNumber($0)?.text },
+            phoneNumbers: selectors.phoneNumbers.flatMap { PhoneNumber(stored: $0)?.spellings ?? [] },
             federated: selectors.federated
         )
         // Back ends look up one account at a time (`checkRevoked`), so these reads share a statement.

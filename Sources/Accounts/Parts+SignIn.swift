@@ -23,8 +23,8 @@ extension Parts {
         within limits: RateLimits = .none,
         _ caller: Caller
     ) async throws -> SignedIn {
-        let entrance = try await admit(account, isNew: true, session, method: method, caller)
-        let conflict = try await spending {
+        var entrance = try await admit(account, isNew: true, session, method: method, caller)
+        entrance.account = try await spending { [entrance] in
             try await accounts.insert(
                 entrance.account,
                 password: password,
@@ -37,7 +37,6 @@ extension Parts {
                 now: now()
             )
         }
-        if let conflict { throw AccountsError(conflict) }
         AccountEvent.signedUp.log(account.id, provider: method ?? session.values.signInProvider, caller)
         return (entrance.account, try issueTokens(to: entrance, caller: caller))
     }
@@ -79,8 +78,8 @@ extension Parts {
         _ caller: Caller
     ) async throws {
         let account = try await admit(new: account, method: .password, caller)
-        let conflict = try await spending {
-            try await accounts.insert(
+        try await spending {
+            _ = try await accounts.insert(
                 account,
                 password: password,
                 session: nil,
@@ -91,7 +90,6 @@ extension Parts {
                 now: now()
             )
         }
-        if let conflict { throw AccountsError(conflict) }
         AccountEvent.signedUp.log(account.id, provider: .password, caller)
     }
 
@@ -107,6 +105,8 @@ extension Parts {
             return try await write()
         } catch let error as SpentCode {
             throw AccountsError(error)
+        } catch let conflict as ClaimConflict {
+            throw AccountsError(conflict)
         }
     }
 }

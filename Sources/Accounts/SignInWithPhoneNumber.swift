@@ -52,17 +52,26 @@ package struct SignInWithPhoneNumber: Sendable {
     private struct Proof {
         var phoneNumber: PhoneNumber
         var evidence: Evidence
-        /// Nil for a temporary proof, which can be used any number of times.
-        var code: OneTimeCode?
+        /// The SMS code, or what stands for a temporary proof.
+        var code: OneTimeCode
+        var isTemporary = false
     }
 
     package func callAsFunction(_ request: Request, _ caller: Caller) async throws -> Result {
         guard caller.project.settings.phone.isEnabled else { throw AccountsError.operationNotAllowed }
         if request.idToken == nil, [.update, .link].contains(request.operation) { throw AccountsError.missingIDToken }
         let proof = try await prove(request, caller)
+        do {
+            return try await use(proof, request, caller)
+        } catch AccountsError.invalidSessionInfo where proof.isTemporary {
+            throw AccountsError.invalidTemporaryProof
+        }
+    }
+
+    private func use(_ proof: Proof, _ request: Request, _ caller: Caller) async throws -> Result {
         for number in Parts.tries {
             try await parts.pause(beforeTry: number)
-            let selectors = AccountSelectors(phoneNumbers: [proof.phoneNumber.text])
+            let selectors = AccountSelectors(phoneNumbers: proof.phoneNumber.spellings)
             let owner = try await parts.accounts.find(selectors, merged: true, in: caller.scope).first
             let result =
                 if let idToken = request.idToken {
@@ -101,7 +110,12 @@ package struct SignInWithPhoneNumber: Sendable {
         guard let number = PhoneNumber(phoneNumber),
             let evidence = TemporaryProof.open(text, of: number, parts.keyRing, for: caller.scope, now: parts.seconds)
         else { throw AccountsError.invalidTemporaryProof }
-        return Proof(phoneNumber: number, evidence: evidence)
+        return Proof(
+            phoneNumber: number,
+            evidence: evidence,
+            code: TemporaryProof.code(of: Secret(text)),
+            isTemporary: true
+        )
     }
 
     /// - Returns: nil if the account changed in the meantime.
@@ -180,12 +194,13 @@ package struct SignInWithPhoneNumber: Sendable {
     /// refused.
     private func refuse(_ proof: Proof, idToken: String, _ caller: Caller) async throws -> Result {
         _ = try await parts.authenticate(idToken, caller: caller)
-        guard let code = proof.code else { throw AccountsError.phoneNumberExists }
-        guard try await parts.stores.verificationCodes.spend(code.hash, in: caller.scope) else {
-            throw AccountsError.invalidSessionInfo
-        }
+        guard !proof.isTemporary else { throw AccountsError.phoneNumberExists }
         guard let temporary = TemporaryProof(of: proof.evidence) else { throw AccountsError.invalidSessionInfo }
         let sealed = try temporary.sealed(parts.keyRing, for: caller.scope)
+        let codes = parts.stores.verificationCodes
+        guard try await codes.exchange(proof.code, for: sealed, in: caller.scope, now: parts.now()) else {
+            throw AccountsError.invalidSessionInfo
+        }
         return .taken(proof.phoneNumber, proof: sealed, expiresIn: TemporaryProof.lifetime)
     }
 }

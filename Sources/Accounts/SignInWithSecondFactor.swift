@@ -36,7 +36,7 @@ package struct SignInWithSecondFactor: Sendable {
         try require(pending, standsFor: account)
         guard
             let number = account.secondFactors.first(where: { $0.id == enrollment })?.phoneNumber
-                .flatMap({ PhoneNumber($0) })
+                .flatMap({ PhoneNumber(stored: $0) })
         else { throw AccountsError.secondFactor(.enrollmentNotFound) }
         return try await parts.sendVerificationCode(
             to: number,

@@ -41,7 +41,7 @@ package struct EmailProof: Sendable, Hashable {
 
 extension Account {
     /// Applies the first verification by a user who did not sign in as the account: removes every earlier sign-in
-    /// method and the address to which the account could be recovered.
+    /// method, the address to which the account could be recovered, and the profile.
     ///
     /// Second factors stay and are asked for (T-D12): they need a verified email wherever they are written, so only an
     /// account of an earlier release, or a sign-up in `identity dev`, has any here.
@@ -51,6 +51,8 @@ extension Account {
         phoneNumber = nil
         emailLinkSignIn = false
         passkeys = []
+        (displayName, photoURL, screenName) = (nil, nil, nil)
+        (language, timeZone, dateOfBirth) = (nil, nil, nil)
         initialEmail = nil
         emailVerified = true
         self.validSince = validSince

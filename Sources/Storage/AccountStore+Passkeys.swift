@@ -118,7 +118,7 @@ extension AccountStore {
         let parts = opening(session, of: account.id, scope, now: now)
         let surplus = SessionStore.surplus(of: account.id, scope, now: now)
         return try await amending(amendment, account.id, scope, now: now) { executor in
-            try await write(target: target, parts: parts, ending: surplus, by: executor)
+            try await write(target: target, parts: parts, ending: surplus, by: executor) != nil
         }
     }
 
@@ -126,7 +126,7 @@ extension AccountStore {
     ///
     /// - Returns: false for an account that changed.
     package func store(_ passkeys: [Passkey], of account: Account, in scope: Scope) async throws -> Bool {
-        try await write(target: try storing(passkeys, of: account, scope), parts: [])
+        try await write(target: try storing(passkeys, of: account, scope), parts: []) != nil
     }
 
     /// The new version makes a simultaneous use of another passkey read this state first.

@@ -14,8 +14,9 @@ extension AccountStore {
     ///   - displaced: the account's email, which another one has and loses (S16).
     ///   - isTold: whether a webhook is sent.
     ///   - limits: none with a code, because a refusal would use up the code.
-    /// - Returns: the claim that another account holds; nil if the account was created.
-    /// - Throws: ``SpentCode``; ``RateLimitReached``.
+    /// - Returns: the account as it is stored: later than every session of an account that had its ID (threats.md, T-D6).
+    /// - Throws: ``ClaimConflict``; ``SpentCode``; ``RateLimitReached``.
+    @discardableResult
     package func insert(
         _ account: Account,
         password: StoredPassword?,
@@ -26,7 +27,7 @@ extension AccountStore {
         within limits: RateLimits = .none,
         in scope: Scope,
         now: Date
-    ) async throws -> ClaimConflict? {
+    ) async throws -> Account {
         growth.add(1)
         // The code ends with the account that loses the email, as all codes of the address do.
         let spent = displaced == nil ? code : nil
@@ -35,7 +36,10 @@ extension AccountStore {
                 email_verified, email_link, phone_number, display_name, photo_url, custom_attributes, custom_auth,
                 password_hash, password_salt, password_parameters, password_updated_at, second_factors, created_at)
             SELECT \(scope.project.rawValue), \(account.id.rawValue), \(scope.tenant.rawValue),
-                \(account.methodNames), \(account.validSince), \(account.disabled), \(account.email?.canonical),
+                \(account.methodNames), greatest(\(account.validSince), (
+                    SELECT max(auth_time) + 1 FROM sessions
+                    WHERE project = \(scope.project.rawValue) AND account = \(account.id.rawValue)
+                )), \(account.disabled), \(account.email?.canonical),
                 \(account.email?.original), \(account.emailVerified), \(account.emailLinkSignIn),
                 \(account.phoneNumber), \(account.displayName), \(account.photoURL), \(account.customAttributes),
                 \(account.customAuth), \(password?.hash.hash), \(password?.hash.salt),
@@ -64,18 +68,22 @@ extension AccountStore {
             at: now
         )
         parts.append(entry.insertion(from: "target"))
-        return try await claiming {
-            try await displacing(displaced, spending: code, scope, now: now) { [parts] executor in
-                let isWritten = try await write(
+        var written = account
+        let conflict = try await claiming {
+            written.validSince = try await displacing(displaced, spending: code, scope, now: now) { [parts] executor in
+                let validSince = try await write(
                     spending: spent?.parts(scope),
                     within: limits,
                     target: target,
                     parts: parts,
                     by: executor
                 )
-                if let spent, !isWritten { throw SpentCode(code: spent) }
+                if let spent, validSince == nil { throw SpentCode(code: spent) }
+                return validSince ?? account.validSince
             }
         }
+        if let conflict { throw conflict }
+        return written
     }
 
     /// The account whose own email this is, with its password hash.
@@ -162,7 +170,7 @@ extension AccountStore {
         if !candidate.taken.isEmpty { parts.append(candidate.taken.givingBack) }
         let surplus = session.map { _ in SessionStore.surplus(of: candidate.account.id, scope, now: now) }
         return try await amending(amendment, candidate.account.id, scope, now: now) { [parts] executor in
-            try await write(target: target, parts: parts, ending: surplus, by: executor)
+            try await write(target: target, parts: parts, ending: surplus, by: executor) != nil
         }
     }
 
@@ -189,7 +197,7 @@ extension AccountStore {
         let parts = opening(session, of: account.id, scope, now: now)
         let surplus = SessionStore.surplus(of: account.id, scope, now: now)
         return try await amending(amendment, account.id, scope, now: now) { executor in
-            try await write(target: target, parts: parts, ending: surplus, by: executor)
+            try await write(target: target, parts: parts, ending: surplus, by: executor) != nil
         }
     }
 
@@ -208,7 +216,7 @@ extension AccountStore {
         ]
     }
 
-    /// Runs a statement without a provider; true if it had a target.
+    /// Runs a statement without a provider; returns its target's `valid_since`, nil if it had none.
     ///
     /// - Parameters:
     ///   - spending: the parts that end a one-time code, the `code` of the target.
@@ -222,19 +230,19 @@ extension AccountStore {
         parts: [SQL],
         ending surplus: SQL? = nil,
         by executor: (any PostgresExecutor)? = nil
-    ) async throws -> Bool {
+    ) async throws -> Int64? {
         let code: SQL = spending.map { "\(sql: $0)," } ?? ""
         let rows = try await (executor ?? database).query(
             """
             WITH \(sql: limits.taking), \(sql: code) target AS (\(sql: target)) \(sql: SQL.further(parts))
             \(sql: surplus.map { ", \(sql: $0)" } ?? "")
-            SELECT passed, EXISTS (SELECT FROM target) FROM limits
+            SELECT passed, (SELECT valid_since FROM target) FROM limits
             """
         ) { row in
             try limits.check(passed: try row.next())
-            return try row.next(Bool.self)
+            return try row.next(Int64?.self)
         }
-        return rows.first ?? false
+        return rows.first ?? nil
     }
 
     /// The statement, or part of one, that writes a webhook.

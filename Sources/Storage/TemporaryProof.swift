@@ -3,10 +3,10 @@ package import Linking
 package import Projects
 package import Secrets
 
-/// Proof that a user had a phone number recently: returned if another account has the number, and valid for any number
-/// of sign-ins.
+/// Proof that a user had a phone number recently: returned if another account has the number, and valid for one sign-in.
 ///
-/// Sealed for its project and tenant, and not stored.
+/// Sealed for its project and tenant. Its hash takes the place of the code for which it is exchanged, and ends like it
+/// (threats.md, T-E2).
 package struct TemporaryProof: Codable {
     /// The lifetime in seconds.
     package static let lifetime: Int64 = 3_600
@@ -26,6 +26,9 @@ package struct TemporaryProof: Codable {
         let json = try JSONEncoder().encode(self)
         return Secret(Base64URL.encode(try keyRing.seal([UInt8](json), for: Self.place(scope))))
     }
+
+    /// What ends with the proof's use.
+    package static func code(of proof: Secret) -> OneTimeCode { .sms(SecureHash.sha256(proof.reveal())) }
 
     /// The evidence of a proof, with its original time.
     ///

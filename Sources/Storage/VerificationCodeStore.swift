@@ -105,7 +105,7 @@ package struct VerificationCodeStore: Sendable {
                 attempts: try row.next(Int32.self)
             )
         }
-        guard let row = rows.first, let number = PhoneNumber(row.number) else { return nil }
+        guard let row = rows.first, let number = PhoneNumber(stored: row.number) else { return nil }
         return TriedCode(
             phoneNumber: number,
             hash: hash,
@@ -115,10 +115,18 @@ package struct VerificationCodeStore: Sendable {
         )
     }
 
-    /// Ends a code without applying it.
+    /// Exchanges a code for a proof: its row is then the proof's, whose use ends it.
     ///
-    /// - Returns: false if it had ended before.
-    package func spend(_ hash: [UInt8], in scope: Scope) async throws -> Bool {
-        try await database.execute(OneTimeCode.sms(hash).spending(scope)) > 0
+    /// - Returns: false if the code had ended before.
+    package func exchange(_ code: OneTimeCode, for proof: Secret, in scope: Scope, now: Date) async throws -> Bool {
+        let hash = TemporaryProof.code(of: proof).hash
+        let end = now.addingTimeInterval(Double(TemporaryProof.lifetime))
+        return try await database.execute(
+            """
+            UPDATE verification_codes SET purpose = 'temporaryProof', owner = encode(\(hash), 'hex'), session_hash = \(hash),
+                valid_until = \(end), expires_at = \(end)
+            WHERE project = \(scope.project.rawValue) AND session_hash = \(code.hash) AND \(sql: scope.tenantFits)
+            """
+        ) > 0
     }
 }

@@ -315,7 +315,7 @@ package struct SignInPage: Sendable {
             visit.challenge = PageVisit.Challenge(
                 pendingCredential: challenge.pendingCredential.reveal(),
                 factors: challenge.factors.map { factor in
-                    let number = factor.phoneNumber.flatMap { PhoneNumber($0) }?.masked
+                    let number = factor.phoneNumber.flatMap { PhoneNumber(stored: $0) }?.masked
                     return PageVisit.Challenge.Factor(id: factor.id, number: number)
                 },
                 offersPasskey: challenge.offersPasskey

@@ -103,7 +103,7 @@ extension ConsoleRoutes {
         var selectors = AdminAccounts.Selectors()
         selectors.localIDs = [term]
         selectors.emails = [term]
-        if let number = PhoneNumber(term) { selectors.phoneNumbers = [number.text] }
+        if let number = PhoneNumber(stored: term) { selectors.phoneNumbers = number.spellings }
         let providers = configuration.snapshot.providers(project: place.project.id, tenant: place.tenant)
         selectors.federated = providers.map { ($0.provider, term) }
         return try await accounts.admin.lookUp(selectors, place.project, place.tenant)

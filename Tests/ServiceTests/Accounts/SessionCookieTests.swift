@@ -89,6 +89,35 @@ struct SessionCookieTests {
         }
     }
 
+    @Test("T-D6: the cookie of a deleted account is older than one that takes its ID within the second")
+    func recreated() async throws {
+        try await TestService.run { service in
+            let backEnd = try await TestServiceAccount.register(in: service.project.id, service.stores.configuration)
+            func signIn() async throws -> Reply {
+                let token = try backEnd.sign(backEnd.payload(uid: "person-1", claims: nil, at: service.clock.seconds))
+                return try await service.call("accounts:signInWithCustomToken", ["token": .string(token)])
+            }
+            var since: [Int64] = []
+            for makes in [signIn, { try await service.admin("accounts", ["localId": "person-1"]) }, signIn] {
+                let made = try await makes()
+                #expect(made.status == 200, "\(made)")
+                let account = try #require(try await service.account("person-1"))
+                let validSince = try #require(Int64(account["validSince"]?.string ?? ""))
+                // Admin SDKs compare these (`checkRevoked`).
+                if let last = since.last { #expect(validSince > last, "\(account)") }
+                let user = made.idToken == nil ? try await signIn() : made
+                let cookie = try await service.admin(":createSessionCookie", ["idToken": JSON(user.idToken)])
+                let claims = Reply.claims(of: try #require(cookie["sessionCookie"]?.string, "\(cookie)"))
+                let authTime = Int64(try #require(claims["auth_time"]?.number))
+                #expect(authTime >= validSince)
+                since.append(authTime)
+                #expect(try await service.lookUp(user.idToken).status == 200)
+                #expect(try await service.refresh(user.refreshToken).status == 200)
+                _ = try await service.admin("accounts:delete", ["localId": "person-1"])
+            }
+        }
+    }
+
     @Test("a cookie that browsers would drop loses the picture; what is still too long is refused by name")
     func length() async throws {
         try await TestService.run { service in

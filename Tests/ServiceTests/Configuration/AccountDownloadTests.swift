@@ -37,12 +37,12 @@ struct AccountDownloadTests {
         try await TestService.run { service in
             try await service.admin(
                 "accounts",
-                ["localId": "u", "email": "Ada@Example.com", "phoneNumber": "+15550101"]
+                ["localId": "u", "email": "Ada@Example.com", "phoneNumber": "+12025550101"]
             )
             let link: JSON = ["localId": "u", "linkProviderUserInfo": ["providerId": "github.com", "rawId": "42"]]
             try await service.admin("accounts:update", link)
             for selector in [
-                ["localId": ["u"]], ["email": ["ADA@example.com"]], ["phoneNumber": ["+15550101"]],
+                ["localId": ["u"]], ["email": ["ADA@example.com"]], ["phoneNumber": ["+12025550101"]],
                 ["federatedUserId": [["providerId": "github.com", "rawId": "42"]]],
                 ["localId": ["u", "x"], "email": ["ada@example.com"]],
             ] as [JSON] {

@@ -36,7 +36,13 @@ struct FirstVerificationTests {
             )
             linked.expectSignedIn(as: first.localID)
             let other = try await service.signInWithPassword(ada, "attacker's own")
-            try await world.update(first.localID, ["phoneNumber": "+491701234567"])
+            try await world.update(
+                first.localID,
+                [
+                    "phoneNumber": "+491701234567", "displayName": "Support",
+                    "photoUrl": "https://evil.example/support.png",
+                ]
+            )
             attacker = linked
             sessions = [linked, other]
             codes = [
@@ -135,6 +141,8 @@ struct FirstVerificationTests {
             }
             for code in attack.codes { try await service.apply(code).expectRefused("INVALID_OOB_CODE") }
             #expect(account["phoneNumber"] == nil && account["initialEmail"] == nil)
+            #expect(account["displayName"] != "Support", "\(account)")
+            #expect(account["photoUrl"]?.string?.contains("evil") != true, "\(account)")
             #expect(!account.providers.contains("github.com"))
             // Later than the sessions that ended, of which some began in this second.
             let since = Int64(account["validSince"]?.string ?? "") ?? 0
