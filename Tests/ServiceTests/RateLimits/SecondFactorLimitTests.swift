@@ -81,6 +81,29 @@ struct SecondFactorLimitTests {
         }
     }
 
+    @Test("T-E7: strangers' SMS leave a quarter of the project's to second factors")
+    func share() async throws {
+        try await LimitScene.run({
+            $0.phone.isEnabled = true
+            $0.secondFactors.isEnabled = true
+            $0.secondFactors.offersSMS = true
+            $0.delivery.sms = SMSProvider(url: "https://sms.example", body: "to=%TO%&text=%TEXT%")
+        }) { service in
+            try await service.limit(["smsPerProject": ["count": 8, "seconds": 86_400]])
+            let user = try await service.verifiedUser()
+            // The enrollment's SMS is a stranger's: the number may be anyone's.
+            let (phone, _) = try await EnrolledPhone.enroll(user.idToken, service, number: "+12015550137")
+            for number in 1..<7 {
+                let body: JSON = ["phoneNumber": .string("+1201555020\(number)")]
+                let reply = try await service.call("accounts:sendVerificationCode", body, from: "198.18.37.1")
+                #expect((reply.error == "QUOTA_EXCEEDED") == (number == 6), "\(reply)")
+            }
+            let pending = try await service.pending()
+            for _ in 0..<2 { _ = try await phone.code(for: pending) }
+            try await service.startSecondFactor(pending, phone.enrollment).expectRefused("QUOTA_EXCEEDED")
+        }
+    }
+
     @Test("the first factor of an account with a second one uses up no tries of its password")
     func passwordsStayGood() async throws {
         try await LimitScene.run({ $0.offerApps() }) { service in
