@@ -46,12 +46,14 @@ package struct ConfigurationCheck: Sendable {
         checkSignIn(project.settings, enabled, &report)
         checkProtection(project.settings, enabled, &report)
         checkDelivery(project.settings, &report)
-        let host = project.settings.passkeys.relyingParty?.id
+        let host = project.settings.passkeys.relyingParty?.id ?? ""
+        let hosts = deployment.findingProjects(snapshot.owner)
         report.add(
-            .passkeyHostShared,
-            if: !isDevelopment && host.map { snapshot.projects(withPasskeysAt: $0).count > 1 } == true,
-            "another project has the RP ID \(host ?? "") too, so the host has no files below /.well-known/: set another "
-                + "passkeyConfig.rpId in one of them"
+            .passkeyHostForeign,
+            if: !isDevelopment && hosts.isOwned(host)
+                && hosts.siteOwner(of: host, among: snapshot.allProjects)?.id != project.id,
+            "the RP ID \(host) is not this project's host alone, so its files below /.well-known/ do not name the project's "
+                + "sites and apps: set passkeyConfig.rpId to the host of identity.publicURL or identity.appURLs"
         )
         for configuration in enabled { check(configuration, &report) }
         for other in snapshot.allProjects where other.id != project.id {

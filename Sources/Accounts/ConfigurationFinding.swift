@@ -48,7 +48,7 @@ package struct ConfigurationFinding: Sendable, Hashable {
         case publicSuffixDomain = "public-suffix-domain"
         case leakedPasswordsUnknown = "leaked-passwords-unknown"
         case captchaUnused = "captcha-unused"
-        case passkeyHostShared = "passkey-host-shared"
+        case passkeyHostForeign = "passkey-host-foreign"
         case rateLimitsOff = "rate-limits-off"
 
         package var level: Level {

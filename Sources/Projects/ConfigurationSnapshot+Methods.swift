@@ -1,5 +1,4 @@
 package import Linking
-import Passkeys
 
 extension ConfigurationSnapshot {
     /// The enabled sign-in methods of a project, or of one of its tenants.
@@ -22,16 +21,4 @@ extension ConfigurationSnapshot {
         if project.settings.passkeys.relyingParty != nil { usable.insert(.passkey) }
         return usable
     }
-
-    /// The projects that have a host as the RP ID of passkeys, themselves or in a tenant.
-    package func projects(withPasskeysAt host: String) -> [Project] {
-        allProjects.filter {
-            $0.hasPasskeys(at: host) || $0.tenants.values.contains { $0.project.hasPasskeys(at: host) }
-        }
-    }
-}
-
-extension Project {
-    /// Whether passkeys are bound to the host; its tenants may have others.
-    package func hasPasskeys(at host: String) -> Bool { settings.passkeys.relyingParty?.id == host }
 }

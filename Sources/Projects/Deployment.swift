@@ -110,15 +110,25 @@ package struct Deployment: Sendable {
     /// The pages for links in a project's emails, at each of its URLs.
     package func actionPages(of project: Project) -> [String] { urls(of: project).map { "\($0)\(actionPath)" } }
 
-    /// The project whose links may open apps at a host: that of the host's own project, or of the only one that there is.
-    ///
-    /// At a host of several projects, one project's app would get the links of another (threats.md, T-E31).
-    ///
-    package func appLinks(at host: String?, among projects: [Project]) -> Project? {
-        guard let host else { return nil }
+    /// The project whose pages alone a host shows: its owner, or at the service's hosts the only one that there is.
+    package func onlyProject(at host: String?, among projects: [Project]) -> Project? {
         let shown = projects.filter { shows($0.id, at: host) }
-        let isOurs = owner(of: host) != nil || serviceURL.map { $0.authority == Self.authority(host, like: $0) } == true
-        return shown.count == 1 && isOurs ? shown.first : nil
+        return shown.count == 1 ? shown.first : nil
+    }
+
+    /// The project that speaks for a host in files below `/.well-known/`; none for a host that is neither a project's nor
+    /// the service's, whatever a project says of itself.
+    ///
+    /// Otherwise one project's app would get the links of another's emails (threats.md, T-E31), and its users' passwords
+    /// and passkeys (T-D31).
+    package func siteOwner(of host: String?, among projects: [Project]) -> Project? {
+        guard let host, isOwned(host) else { return nil }
+        return onlyProject(at: host, among: projects)
+    }
+
+    /// Whether a host is a project's or the service's own.
+    package func isOwned(_ host: String) -> Bool {
+        owner(of: host) != nil || serviceURL.map { $0.authority == Self.authority(host, like: $0) } == true
     }
 
     private static func authority(_ host: String, like url: PublicURL) -> String? {

@@ -90,12 +90,9 @@ struct ForgotPasswordRoutes {
     /// Leads to the page of the host's project: of its own host, or of the only project of the service.
     private func changePassword(_ call: Call) async throws -> Response {
         let snapshot = snapshot()
-        let owner = call.host.flatMap { snapshot.owner(ofHost: $0)?.project }
-        let isOwned = owner.map { _ in !deployment.shows(nil, at: call.host) } ?? false
-        let projects = isOwned ? owner.map { [$0] } ?? [] : snapshot.allProjects
-        guard projects.count == 1, let project = projects.first, project.settings.passwordSignIn else {
-            throw WireError.notFound
-        }
+        guard let project = deployment.onlyProject(at: call.host, among: snapshot.allProjects),
+            project.settings.passwordSignIn
+        else { throw WireError.notFound }
         let key = snapshot.apiKey(of: project.id)?.rawValue ?? (development ? "any" : nil)
         guard
             let url = project.settings.changePasswordURL

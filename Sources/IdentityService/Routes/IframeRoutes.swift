@@ -117,13 +117,10 @@ struct IframeRoutes {
         if let key = try call.query.value("apiKey"), !key.isEmpty {
             found = projectOfPage(key, call).map { (key, $0) }
         } else {
-            let projects = snapshot.allProjects.filter { deployment.shows($0.id, at: call.host) }
-            found =
-                projects.count == 1
-                ? projects.first.flatMap { project in
-                    let key = snapshot.apiKey(of: project.id)?.rawValue ?? (development ? "any" : nil)
-                    return key.map { ($0, project) }
-                } : nil
+            found = deployment.onlyProject(at: call.host, among: snapshot.allProjects).flatMap { project in
+                let key = snapshot.apiKey(of: project.id)?.rawValue ?? (development ? "any" : nil)
+                return key.map { ($0, project) }
+            }
         }
         guard let found else { throw WireError.projectNotFound }
         return .json { json in

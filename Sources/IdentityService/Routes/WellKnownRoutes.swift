@@ -9,9 +9,9 @@ import Text
 /// Files below `/.well-known/` with which browsers and devices check that sites and apps share passkeys, and that links in
 /// emails open an app.
 ///
-/// They are about the request's own host: what they contain comes from the project, with its tenants, that has it as RP ID,
-/// and is public. A host that is nobody's RP ID has no such files, and nor has one that is several projects': otherwise one
-/// project could let its own sites and apps use the passkeys of another (T-D31), or get the links of its emails (T-E31).
+/// They are about the request's own host: what they contain comes from the project, with its tenants, whose host it is, and
+/// is public. A host that no project owns has no such files, whoever has it as RP ID: otherwise one project could let its
+/// own sites and apps use the passkeys and passwords of another (T-D31), or get the links of its emails (T-E31).
 struct WellKnownRoutes {
     let configuration: ConfigurationStore
     let deployment: Deployment
@@ -51,8 +51,13 @@ struct WellKnownRoutes {
     }
 
     private func readContent(of call: Call) -> Content {
-        let project = deployment.appLinks(at: call.host, among: configuration.snapshot.allProjects)
-        return Content(sites: sites(of: call), linked: project?.settings.apps ?? [])
+        guard let project = deployment.siteOwner(of: call.host, among: configuration.snapshot.allProjects),
+            let host = URLParts("https://\(call.host ?? "")")?.host
+        else { return Content(sites: [], linked: []) }
+        let sites = ([project] + project.tenants.values.map(\.project))
+            .filter { $0.settings.passkeys.relyingParty?.id == host }
+            .map { Site(passkeys: $0.settings.passkeys, apps: project.settings.apps) }
+        return Content(sites: sites, linked: project.settings.apps)
     }
 
     /// A project or tenant whose passkeys are bound to the host.
@@ -63,15 +68,6 @@ struct WellKnownRoutes {
         func apps(on platform: AppRegistration.Platform) -> [String] {
             apps.filter { $0.platform == platform }.map(\.identifier)
         }
-    }
-
-    private func sites(of call: Call) -> [Site] {
-        guard let host = URLParts("https://\(call.host ?? "")")?.host, !host.isEmpty else { return [] }
-        let projects = configuration.snapshot.projects(withPasskeysAt: host)
-        guard projects.count == 1, let project = projects.first else { return [] }
-        return ([project] + project.tenants.values.map(\.project))
-            .filter { $0.hasPasskeys(at: host) }
-            .map { Site(passkeys: $0.settings.passkeys, apps: project.settings.apps) }
     }
 
     // MARK: Files

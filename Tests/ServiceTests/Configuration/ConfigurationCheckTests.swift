@@ -71,10 +71,18 @@ struct ConfigurationCheckTests {
         return check(project, in: snapshot, at: now)
     }
 
-    @Test("an RP ID that another project has too", arguments: ["example.com", "app.example.com"])
-    func sharedHost(_ other: String) throws {
-        let projects = try [("first-project", "example.com"), ("second-project", other)].map { id, host in
+    @Test(
+        "an RP ID that is another project's host, or the service's",
+        arguments: [
+            ("id.example", [true, true]), ("own.example", [false, true]), ("app.example", [true, false]),
+            ("nobody.example", [false, false]),
+        ]
+    )
+    func foreignHost(_ host: String, _ found: [Bool]) throws {
+        let hosts = [("first-project", "https://own.example"), ("second-project", "https://app.example")]
+        let projects = try hosts.map { id, url in
             var settings = ProjectSettings()
+            settings.appURLs = [PublicURL(url)]
             settings.passkeys.relyingPartyID = host
             settings.passkeys.origins = ["https://\(host)"]
             return Project(
@@ -91,12 +99,9 @@ struct ConfigurationCheckTests {
             knowsLeakedPasswords: false
         )
         let snapshot = ConfigurationSnapshot(version: 1, projects: projects, apiKeys: [], providers: [])
-        for project in projects {
-            #expect(
-                check(project, in: snapshot, at: Self.now).contains { $0.id == .passkeyHostShared }
-                    == (other == "example.com")
-            )
-        }
+        #expect(
+            projects.map { check($0, in: snapshot, at: Self.now).contains { $0.id == .passkeyHostForeign } } == found
+        )
     }
 
     @Test(
@@ -354,7 +359,7 @@ struct ConfigurationCheckTests {
             (Self.settings + Self.providers + Self.appleCases).flatMap(\.found).map { $0.prefix { $0 != " " } }
         )
         // They take two projects, in tests of their own.
-        let others: Set<Substring> = ["passkey-host-shared", "client-id-shared"]
+        let others: Set<Substring> = ["passkey-host-foreign", "client-id-shared"]
         #expect(found.union(others) == Set(ConfigurationFinding.ID.allCases.map { Substring($0.rawValue) }))
     }
 }

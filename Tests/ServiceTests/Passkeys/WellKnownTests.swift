@@ -16,6 +16,8 @@ struct WellKnownTests {
     @Test("each file has what the projects and tenants of the host allow")
     func contents() async throws {
         try await PasskeyScene.run {
+            $0.publicURL = PublicURL("https://login.example.com")
+            $0.appURLs = [PublicURL("https://files.example.com")]
             $0.passkeys.relyingPartyID = "files.example.com"
             $0.passkeys.origins = [
                 "https://files.example.com", "https://shop.example", "android:apk-key-hash:\(Self.hash)",
@@ -31,7 +33,7 @@ struct WellKnownTests {
                 "passkeyConfig": ["rpId": "files.example.com", "expectedOrigins": ["https://tenant.example"]]
             ]
             #expect(try await service.admin("tenants", tenant, version: "v2").status == 200)
-            let origins = try await file("webauthn", at: "files.example.com:8443", service)
+            let origins = try await file("webauthn", at: "files.example.com:443", service)
             #expect(
                 origins["origins"] == ["https://files.example.com", "https://shop.example", "https://tenant.example"],
                 "\(origins)"
@@ -55,31 +57,58 @@ struct WellKnownTests {
         }
     }
 
-    @Test("T-D31: a project that takes another's RP ID adds no site and no app of its own to the host's files")
+    @Test("T-D31: the files of a host are its owner's, whoever else has it as RP ID, in a tenant too")
     func otherProject() async throws {
+        @Sendable func taking(_ host: String) -> @Sendable (inout ProjectSettings) -> Void {
+            {
+                $0.passkeys.relyingPartyID = host
+                $0.passkeys.origins = ["https://thief.example", "android:apk-key-hash:\(Self.hash)"]
+                $0.passkeys.managementURL = "https://thief.example/passkeys"
+                $0.passkeys.appleTeamID = "A1B2C3D4E5"
+                for platform in [AppRegistration.Platform.ios, .android] {
+                    let app = AppRegistration(id: "1", platform: platform, identifier: "thief", scheme: nil)
+                    if let app { $0.apps.append(app) }
+                }
+            }
+        }
         try await PasskeyScene.run {
+            $0.publicURL = PublicURL("https://shared.example.com")
             $0.passkeys.relyingPartyID = "shared.example.com"
             $0.passkeys.origins = ["https://shared.example.com"]
         } _: { owner in
-            #expect(try await file("webauthn", at: "shared.example.com", owner).status == 200)
-            var thief = TestService.Options()
-            thief.settings.passkeys.relyingPartyID = "shared.example.com"
-            thief.settings.passkeys.origins = ["https://thief.example"]
-            try await TestService.run(thief) { other in
-                for service in [owner, other] {
-                    try await service.stores.configuration.refresh()
-                    #expect(try await file("webauthn", at: "shared.example.com", service).status == 404)
+            // The owner's, the service's, which no project owns, and nobody's.
+            for host in ["shared.example.com", "id.example.com", "nobody.example.com"] {
+                try await PasskeyScene.run(taking(host)) { thief in
+                    let tenant: JSON = [
+                        "passkeyConfig": ["rpId": .string(host), "expectedOrigins": ["https://tenant.example"]]
+                    ]
+                    #expect(try await thief.admin("tenants", tenant, version: "v2").status == 200)
+                    for service in [owner, thief] {
+                        try await service.stores.configuration.refresh()
+                        let isOwned = host == "shared.example.com"
+                        for name in Self.names {
+                            let reply = try await file(name, at: host, service)
+                            #expect(reply.status == (isOwned && name == "webauthn" ? 200 : 404), "\(host): \(reply)")
+                            guard reply.status == 200 else { continue }
+                            #expect(reply["origins"] == ["https://shared.example.com"], "\(reply)")
+                        }
+                    }
                 }
             }
         }
     }
 
     @Test(
-        "a host that has no passkeys has no files",
-        arguments: ["other.example.com", "127.0.0.1", "[::1]:80"]
+        "a host that is not the RP ID, or nobody's, has no files",
+        arguments: ["own.example.com", "nothing.example.com", "nothing.example.com:8443", "127.0.0.1", "[::1]:80"]
     )
     func otherHosts(_ host: String) async throws {
-        try await PasskeyScene.run({ $0.passkeys.relyingPartyID = "nothing.example.com" }) { service in
+        try await PasskeyScene.run {
+            $0.appURLs = [PublicURL("https://own.example.com")]
+            $0.passkeys.relyingPartyID = "nothing.example.com"
+            $0.passkeys.origins = ["https://nothing.example.com"]
+            $0.passkeys.managementURL = "https://nothing.example.com/passkeys"
+        } _: { service in
             for name in Self.names {
                 let reply = try await file(name, at: host, service)
                 #expect([400, 404].contains(reply.status), "\(reply)")

@@ -30,11 +30,12 @@ extension OperationCase {
     ]
 
     private static func wellKnown(_ operation: String, _ file: String) -> OperationCase {
-        // Alone with its host.
+        // The project's own.
         let host = "\(file.prefix { $0 != "." }).example.com"
         return OperationCase(
             operation,
             {
+                $0.appURLs = [PublicURL("https://\(host)")]
                 $0.passkeys.relyingPartyID = host
                 $0.passkeys.origins = [
                     "https://\(host)", "android:apk-key-hash:pNiP5iKyQ8JwgGOaKA1zGPUPJIS0H1T8sYJQfFgAAAA",

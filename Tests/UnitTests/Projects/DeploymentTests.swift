@@ -77,7 +77,7 @@ struct DeploymentTests {
             let snapshot = ConfigurationSnapshot(version: 1, projects: projects, apiKeys: [], providers: [])
             let deployment = Deployment(publicURL: "https://id.example.com")
                 .findingProjects { snapshot.owner(ofHost: $0) }
-            let found = deployment.appLinks(at: host, among: snapshot.allProjects)
+            let found = deployment.siteOwner(of: host, among: snapshot.allProjects)
             #expect(found?.id.rawValue == owner, "\(projects.count) \(host ?? "-")")
         }
     }
