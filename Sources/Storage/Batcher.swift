@@ -7,7 +7,8 @@ import Synchronization
 /// The first question runs immediately, in its own task; those that arrive in the meantime wait for its end and then
 /// run together. So a batch adds no delay under low load, and saves two thirds of the work under high load. Rules:
 ///
-/// - A key appears once in a batch; its next question waits for the next batch.
+/// - A key appears once in a batch; its next question waits for the next batch. Few may wait for one key, so that
+///   somebody who asks for one thing on thousands of connections does not fill the places of everybody.
 /// - A question that fails by itself fails alone: the failure is its result.
 /// - If a batch's statement fails, its members are asked again in smaller pieces, in parallel and beside the next
 ///   batches, and the members of a failing piece are asked alone: one bad question among 64 costs 16 more statements,
@@ -21,7 +22,7 @@ package final class Batcher<Key: Hashable & Sendable, Question: Sendable, Answer
     package typealias Ask = @Sendable ([Question]) async throws -> [Result<Answer, any Error>]
 
     private struct Entry: Sendable {
-        let key: Key?
+        let keys: [Key]
         let question: Question
         let waiter = Waiter<Answer>()
         let since = ContinuousClock.now
@@ -30,6 +31,8 @@ package final class Batcher<Key: Hashable & Sendable, Question: Sendable, Answer
     private struct State {
         var isBusy = false
         var waiting: [Entry] = []
+        /// How many of them wait for each key.
+        var crowds: [Key: Int] = [:]
         /// Failed batches whose members are being asked again beside the current batch.
         var repairs = 0
         /// The keys of those members.
@@ -42,6 +45,7 @@ package final class Batcher<Key: Hashable & Sendable, Question: Sendable, Answer
     private let state = Mutex(State())
     private let limit: Int
     private let queueLimit: Int
+    private let keyLimit: Int
     private let pace: BatchPace
     private let isOn: Bool
     private let patience: Duration
@@ -51,12 +55,14 @@ package final class Batcher<Key: Hashable & Sendable, Question: Sendable, Answer
     /// - Parameters:
     ///   - limit: the maximum number of questions in a batch.
     ///   - queueLimit: the maximum number of waiting questions; one more fails as ``PostgresError/Code/overloaded``.
+    ///   - keyLimit: the same for the questions of one key.
     ///   - isOn: false asks each question separately and immediately.
     ///   - patience: the age up to which a failed batch's members are asked again.
     package init(
         isOn: Bool = true,
         limit: Int = 64,
         queueLimit: Int = 4096,
+        keyLimit: Int = 32,
         pace: BatchPace = BatchPace(),
         patience: Duration = .seconds(15),
         asking ask: @escaping Ask
@@ -64,6 +70,7 @@ package final class Batcher<Key: Hashable & Sendable, Question: Sendable, Answer
         self.isOn = isOn
         self.limit = limit
         self.queueLimit = queueLimit
+        self.keyLimit = keyLimit
         self.pace = pace
         self.patience = patience
         self.ask = ask
@@ -74,11 +81,19 @@ package final class Batcher<Key: Hashable & Sendable, Question: Sendable, Answer
         isOn: Bool = true,
         limit: Int = 64,
         queueLimit: Int = 4096,
+        keyLimit: Int = 32,
         pace: BatchPace = BatchPace(),
         patience: Duration = .seconds(15),
         ask: @escaping @Sendable ([Question]) async throws -> [Answer]
     ) {
-        self.init(isOn: isOn, limit: limit, queueLimit: queueLimit, pace: pace, patience: patience) { questions in
+        self.init(
+            isOn: isOn,
+            limit: limit,
+            queueLimit: queueLimit,
+            keyLimit: keyLimit,
+            pace: pace,
+            patience: patience
+        ) { questions in
             try await ask(questions).map { .success($0) }
         }
     }
@@ -95,14 +110,20 @@ package final class Batcher<Key: Hashable & Sendable, Question: Sendable, Answer
     /// - Parameter key: nil for a question that may appear in a batch more than once.
     /// - Throws: ``PostgresError``; `CancellationError`.
     package func answer(to question: Question, for key: Key?) async throws -> Answer {
+        try await answer(to: question, for: key.map { [$0] } ?? [])
+    }
+
+    /// - Parameter keys: different ones; a batch has no two questions with a key in common.
+    /// - Throws: ``PostgresError``; `CancellationError`.
+    package func answer(to question: Question, for keys: [Key]) async throws -> Answer {
         guard isOn else { return try await answerAlone(question) }
         let isFirst = state.withLock { state in
-            guard !state.isBusy, !(key.map(state.held.contains) ?? false) else { return false }
+            guard !state.isBusy, state.held.isDisjoint(with: keys) else { return false }
             state.isBusy = true
             state.counts.sizes.record(1)
             return true
         }
-        guard isFirst else { return try await wait(question, key) }
+        guard isFirst else { return try await wait(question, keys) }
         defer { passOn() }
         return try await answerAlone(question)
     }
@@ -114,14 +135,16 @@ package final class Batcher<Key: Hashable & Sendable, Question: Sendable, Answer
         return try answer.get()
     }
 
-    private func wait(_ question: Question, _ key: Key?) async throws -> Answer {
-        let entry = Entry(key: key, question: question)
+    private func wait(_ question: Question, _ keys: [Key]) async throws -> Answer {
+        let entry = Entry(keys: keys, question: question)
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 guard entry.waiter.attach(continuation) else { return }
                 let (isFull, gathering) = state.withLock { state -> (Bool, Waiter<Void>?) in
-                    guard state.waiting.count < queueLimit else { return (true, nil) }
+                    let crowd = keys.map { state.crowds[$0, default: 0] }.max() ?? 0
+                    guard state.waiting.count < queueLimit, crowd < keyLimit else { return (true, nil) }
                     state.waiting.append(entry)
+                    for key in keys { state.crowds[key, default: 0] += 1 }
                     guard state.waiting.count >= pace.enough else { return (false, nil) }
                     return (false, state.gathering.take())
                 }
@@ -196,7 +219,7 @@ package final class Batcher<Key: Hashable & Sendable, Question: Sendable, Answer
         after error: any Error,
         until deadline: ContinuousClock.Instant
     ) async {
-        let keys = batch.compactMap(\.key)
+        let keys = batch.flatMap(\.keys)
         let isBeside = state.withLock { state in
             guard state.repairs < Self.repairLimit else { return false }
             state.repairs += 1
@@ -261,11 +284,14 @@ package final class Batcher<Key: Hashable & Sendable, Question: Sendable, Answer
             var batch: [Entry] = []
             var later: [Entry] = []
             var keys = state.held
+            state.crowds.removeAll(keepingCapacity: true)
             for entry in state.waiting where !entry.waiter.isOver {
-                if batch.count < limit, entry.key.map({ keys.insert($0).inserted }) ?? true {
+                if batch.count < limit, keys.isDisjoint(with: entry.keys) {
                     batch.append(entry)
+                    keys.formUnion(entry.keys)
                 } else {
                     later.append(entry)
+                    for key in entry.keys { state.crowds[key, default: 0] += 1 }
                 }
             }
             state.waiting = later

@@ -10,7 +10,7 @@ package struct SessionStore: Sendable {
     let database: PostgresClient
     let keyRing: KeyRing
     let gate: AccountGate
-    let refreshes: Batcher<SessionKey, RefreshQuestion, RefreshAnswer>
+    let refreshes: Batcher<[UInt8], RefreshQuestion, RefreshAnswer>
 
     init(database: PostgresClient, keyRing: KeyRing, gate: AccountGate, batches: Bool = true) {
         self.database = database
@@ -58,7 +58,8 @@ extension SessionStore {
 
     /// Ends one, all but one, or all sessions, and any email change that one of them started (T-A4).
     ///
-    /// Ending other sessions also ends an email change that an admin started.
+    /// Ending all or all others also ends an email change that an admin started, and sign-ins that wait for their second
+    /// factor, which have no session yet (T-A2).
     ///
     /// - Parameter caller: the session that requests it. Nil for an admin.
     /// - Returns: the number of ended sessions; nil if the caller's session had ended, so that none was ended.
@@ -118,6 +119,24 @@ extension SessionStore {
             case .only, .browser, .application: "c.session IN (SELECT session FROM ended)"
             case .allBut, .all: "true"
             }
+        let pending: SQL =
+            switch which {
+            case .only, .browser, .application: ""
+            case .allBut, .all:
+                """
+                pending AS (
+                    UPDATE accounts SET version = version + 1, revoked_version = version + 1
+                    WHERE project = \(scope.project.rawValue) AND account = \(account.rawValue)
+                        AND tenant = \(scope.tenant.rawValue) AND (SELECT stands FROM caller)
+                    RETURNING NULL::text AS session
+                ),
+                """
+            }
+        let recorded: SQL =
+            switch which {
+            case .only, .browser, .application: "ended"
+            case .allBut, .all: "(TABLE ended UNION ALL SELECT session FROM pending WHERE NOT EXISTS (TABLE ended)) e"
+            }
         let entry = AuditEntry(.sessionRevoked, in: scope, account: account, at: now)
         return try await executor.query(
             """
@@ -131,7 +150,7 @@ extension SessionStore {
             ), codes AS (
                 \(sql: OOBCodeStore.voiding([.verifyAndChangeEmail], of: account.rawValue, scope))
                     AND (SELECT stands FROM caller) AND \(sql: isBegun)
-            ), audit AS (\(sql: entry.insertion(from: "ended", resource: "session")))
+            ), \(sql: pending) audit AS (\(sql: entry.insertion(from: recorded, resource: "session")))
             SELECT CASE WHEN stands THEN (SELECT count(*) FROM ended) END FROM caller
             """
         ) { row in try row.next(Int64?.self).map { Int($0) } }.first ?? nil

@@ -46,6 +46,12 @@ package struct RefreshQuestion: Sendable {
         self.idleSince = idleSince
         self.now = now
     }
+
+    /// The hashes that its session may have if the token is good.
+    ///
+    /// Of two questions that have none in common, the statement writes at most one, even if both name one session: a
+    /// wrong token does not stand in front of the right one.
+    fileprivate var batchKeys: [[UInt8]] { [secretHash] + (successor.map { [$0] } ?? []) }
 }
 
 /// What a refresh token matched.
@@ -93,7 +99,7 @@ extension SessionStore {
     /// - Returns: nil if there is no such session.
     /// - Throws: ``SessionContended``.
     package func refresh(_ question: RefreshQuestion) async throws -> RefreshCandidate? {
-        var answer = try await refreshes.answer(to: question, for: question.key)
+        var answer = try await refreshes.answer(to: question, for: question.batchKeys)
         // A request that finds the row locked waits for the lock on its own, then re-reads the row.
         for _ in 0..<3 {
             guard case .busy = answer else { break }
@@ -106,7 +112,7 @@ extension SessionStore {
         return candidate
     }
 
-    /// Looks up refresh tokens of different sessions with one statement.
+    /// Looks up different refresh tokens with one statement.
     ///
     /// Rows that need no write are not locked. The others are locked in the order of their keys, so two nodes never
     /// deadlock; a row that changed since the statement started is left to the next attempt. It may run twice: the second

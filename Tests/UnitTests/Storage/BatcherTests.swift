@@ -105,6 +105,54 @@ struct BatcherTests {
         #expect(held.later.count == 3)
     }
 
+    @Test("T-E11: of ten thousand questions with one key few wait, and nobody waits behind them")
+    func crowd() async throws {
+        let held = Held()
+        let batcher = Batcher<String, String, String> { try await held.ask($0) }
+        func ask(_ name: String, for key: String) -> Task<String, any Error> {
+            Task { try await batcher.answer(to: name, for: key) }
+        }
+        let first = ask("first", for: "first")
+        await held.whenStarted()
+        var tasks: [Task<String, any Error>] = []
+        for number in 0..<32 {
+            tasks.append(ask("same\(number)", for: "x"))
+            try await waitUntil { batcher.counts.waiting == tasks.count }
+        }
+        for number in 32..<10_000 {
+            let error = await #expect(throws: PostgresError.self) {
+                try await batcher.answer(to: "same\(number)", for: "x")
+            }
+            #expect(error?.code == .overloaded)
+        }
+        let others = (0..<64).map { ask("other\($0)", for: "\($0)") }
+        try await waitUntil { batcher.counts.waiting == 32 + 64 }
+        await held.release.wait()
+        for task in [first] + tasks + others { _ = try await task.value }
+        // One of the crowd in each, and then the rest of it alone.
+        #expect(held.later.map(\.count) == [64, 2] + Array(repeating: 1, count: 30))
+        // Those that left have left room.
+        #expect(try await batcher.answer(to: "again", for: "x") == "AGAIN")
+    }
+
+    @Test("T-D5: questions with a key in common are in different batches, others of the same thing together")
+    func severalKeys() async throws {
+        let held = Held()
+        let batcher = Batcher<String, String, String> { try await held.ask($0) }
+        let first = Task { try await batcher.answer(to: "first", for: ["first"]) }
+        await held.whenStarted()
+        let questions = ["1 2", "2 3", "3 4", "5"]
+        var tasks: [Task<String, any Error>] = []
+        for question in questions {
+            let keys = question.split(separator: " ").map { String($0) }
+            tasks.append(Task { try await batcher.answer(to: question, for: keys) })
+            try await waitUntil { batcher.counts.waiting == tasks.count }
+        }
+        await held.release.wait()
+        for task in [first] + tasks { _ = try await task.value }
+        #expect(held.later == [["1 2", "3 4", "5"], ["2 3"]])
+    }
+
     @Test("T-E12: one bad question spoils no other, and costs none of them more than two further statements")
     func poison() async throws {
         let held = Held { questions in
