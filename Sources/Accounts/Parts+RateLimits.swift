@@ -31,7 +31,11 @@ extension Parts {
         limits([.passwordChanges: [account.rawValue]], caller)
     }
 
-    func signUpLimits(_ caller: Caller) -> RateLimits { limits([.signUpsPerAddress: [caller.place]], caller) }
+    /// - Parameter account: the guest or user that sets its first password; nil for a new account.
+    func signUpLimits(_ caller: Caller, of account: AccountID? = nil) -> RateLimits {
+        guard let account else { return limits([.signUpsPerAddress: [caller.place]], caller) }
+        return limits([.signUpsPerAddress: [caller.place], .passwordChanges: [account.rawValue]], caller)
+    }
 
     /// The limits for the statement that creates an account: empty if they are taken now, before a blocking function is
     /// called.

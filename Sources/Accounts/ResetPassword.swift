@@ -31,9 +31,7 @@ package struct ResetPassword: Sendable {
             return Result(code: code, factor: try await factor(of: code, caller))
         }
         guard code.type == .passwordReset else { throw AccountsError.invalidOOBCode }
-        try await parts.check(newPassword, caller)
-        try await parts.stores.rateLimits.take(parts.passwordChangeLimits(of: AccountID(code.owner), caller))
-        let stored = try await parts.hash(newPassword, caller.project)
+        let stored = try await parts.hash(checking: newPassword, of: AccountID(code.owner), caller)
         let now = parts.now()
         let seconds = parts.seconds
         let account = AccountID(code.owner)

@@ -48,6 +48,17 @@ extension Parts {
         guard await !isLeaked(password, caller) else { throw AccountsError.leakedPassword }
     }
 
+    /// Checks and hashes a new password of an account whose session or code was looked at.
+    ///
+    /// Both the list of leaked passwords, which may be another service, and a hash cost much, so no account gets many
+    /// (threats.md, T-E29).
+    func hash(checking password: Secret, of account: AccountID, _ caller: Caller) async throws -> StoredPassword {
+        try PasswordRules.check(password, caller.project.settings.passwordPolicy)
+        try await stores.rateLimits.take(passwordChangeLimits(of: account, caller))
+        try await check(password, caller)
+        return try await hash(password, caller.project)
+    }
+
     /// False as well if nobody can tell: a service that is down stops no sign-up.
     func isLeaked(_ password: Secret, _ caller: Caller) async -> Bool {
         guard caller.project.settings.refusesLeakedPasswords, let leakedPasswords else { return false }

@@ -2,6 +2,7 @@ import Federation
 import Linking
 import Projects
 import Secrets
+import Sessions
 import Storage
 
 import struct Foundation.Date
@@ -31,7 +32,14 @@ extension SignInWithIdP {
     }
 
     /// Verifies what the client sent; writes nothing except the end of a flow.
-    func prove(_ request: Request, requestURI: String, _ caller: Caller) async throws -> Proof {
+    ///
+    /// - Parameter token: of the account to link to, whose session must stand before the provider is asked.
+    func prove(
+        _ request: Request,
+        requestURI: String,
+        _ token: VerifiedIDToken?,
+        _ caller: Caller
+    ) async throws -> Proof {
         let callback: ProviderCallback
         do {
             callback = try ProviderCallback(requestURI: requestURI, postBody: request.postBody)
@@ -44,7 +52,10 @@ extension SignInWithIdP {
             }
             return try resume(pending, caller)
         }
-        if callback.isFlowAnswer { return try await finishFlow(callback, request, caller) }
+        if callback.isFlowAnswer {
+            if let token { _ = try await parts.standing(token, caller) }
+            return try await finishFlow(callback, request, caller)
+        }
         guard let provider = callback.provider, ProviderDefinition.exists(provider),
             let credential = callback.credential
         else {
@@ -54,8 +65,11 @@ extension SignInWithIdP {
             )
         }
         let configuration = try enabledProvider(provider, caller)
-        if request.idToken != nil, let pending = try await findPending(credential, of: provider, caller) {
-            return try resume(pending, caller)
+        if let token {
+            if let pending = try await findPending(credential, of: provider, caller) {
+                return try resume(pending, caller)
+            }
+            _ = try await parts.standing(token, caller)
         }
         if credential.idToken == nil, configuration != nil {
             try await parts.stores.rateLimits.take(parts.accessTokenLimits(caller))

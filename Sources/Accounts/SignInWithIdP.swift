@@ -31,7 +31,7 @@ package struct SignInWithIdP: Sendable {
         // Before the flow and the provider's code are used up.
         let token: VerifiedIDToken? =
             if let idToken = request.idToken { try await parts.verify(idToken, caller: caller) } else { nil }
-        var proof = try await prove(request, requestURI: requestURI, caller)
+        var proof = try await prove(request, requestURI: requestURI, token, caller)
         for number in Parts.tries {
             try await parts.pause(beforeTry: number)
             let decided: Decided? =

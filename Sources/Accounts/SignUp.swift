@@ -46,20 +46,25 @@ package struct SignUp: Sendable {
         if request.idToken == nil, settings.disabledUserSignup { throw AccountsError.signUpClosed }
         guard let address = EmailAddress(email) else { throw AccountsError.invalidEmail }
         let profile = try Profile(request)
-        if request.idToken == nil { try await parts.requirePerson(for: .signUp, caller) }
+        var token: VerifiedIDToken?
+        if let idToken = request.idToken {
+            let user = try await parts.authenticate(idToken, caller: caller)
+            try require(address, of: user, caller)
+            token = user.token
+        } else {
+            try await parts.requirePerson(for: .signUp, caller)
+        }
         // Taken separately, before the hash: the statement that creates an account writes nothing if the email is
         // taken.
-        try await parts.stores.rateLimits.take(parts.signUpLimits(caller))
+        try await parts.stores.rateLimits.take(parts.signUpLimits(caller, of: token?.account))
         do {
             try await parts.check(password, caller)
         } catch {
             // The error for a taken email precedes the one for a weak password; only then is the email looked up.
-            if try await isTaken(address, by: request.idToken, caller) { throw AccountsError.emailExists }
+            if try await isTaken(address, by: token, caller) { throw AccountsError.emailExists }
             throw error
         }
-        if let idToken = request.idToken {
-            return try await link(address, password, profile, idToken: idToken, caller)
-        }
+        if let token { return try await link(address, password, profile, token, caller) }
         return try await open(request, profile, email: address, caller)
     }
 
@@ -111,23 +116,19 @@ package struct SignUp: Sendable {
         _ email: EmailAddress,
         _ password: Secret,
         _ profile: Profile,
-        idToken: String,
+        _ token: VerifiedIDToken,
         _ caller: Caller
     ) async throws -> Result {
-        let token = try await parts.verify(idToken, caller: caller)
         let stored = try await parts.hash(password, caller.project)
         let renewal = parts.prepareRenewal()
         let evidence = Evidence(settingPassword: stored, at: parts.seconds)
         let now = parts.now()
         let changed = try await parts.change(token.account, session: token.session, caller) { account, current in
             let user = try SignedInAccount(token: token, account: account, session: current)
-            let moves = account.email?.canonical != email.canonical
-            if !account.isGuest {
-                try parts.require(moves ? [.setPassword, .changeEmail] : [.setPassword], of: user, caller)
-            }
+            try require(email, of: user, caller)
             var changes = AccountChanges()
             changes.email = email
-            if moves {
+            if account.email?.canonical != email.canonical {
                 // The same rule as in `update`; a first email replaces none.
                 if account.email != nil || !account.secondFactors.isEmpty {
                     try parts.requireChangeable(account, caller)
@@ -148,9 +149,19 @@ package struct SignUp: Sendable {
         return Result(account: try changed.existing, tokens: tokens)
     }
 
-    private func isTaken(_ email: EmailAddress, by idToken: String?, _ caller: Caller) async throws -> Bool {
-        guard let found = try await parts.accounts.holder(of: email, in: caller.scope) else { return false }
-        guard idToken != nil else { return true }
-        return try await parts.verify(idToken, caller: caller).account != found.id
+    /// Refuses a password, with an email that may be new, to a session that may not set them.
+    private func require(
+        _ email: EmailAddress,
+        of user: SignedInAccount,
+        _ caller: Caller
+    ) throws(AccountsError) {
+        guard !user.account.isGuest else { return }
+        let moves = user.account.email?.canonical != email.canonical
+        try parts.require(moves ? [.setPassword, .changeEmail] : [.setPassword], of: user, caller)
+    }
+
+    private func isTaken(_ email: EmailAddress, by token: VerifiedIDToken?, _ caller: Caller) async throws -> Bool {
+        let found = try await parts.accounts.holder(of: email, in: caller.scope)
+        return found.map { $0.id != token?.account } ?? false
     }
 }

@@ -49,7 +49,11 @@ extension Parts {
 
     /// Verifies an ID token and reads its account and session in one statement.
     func authenticate(_ idToken: String?, caller: Caller) async throws -> SignedInAccount {
-        let token = try await verify(idToken, caller: caller)
+        try await standing(try await verify(idToken, caller: caller), caller)
+    }
+
+    /// Reads the account and session of a verified ID token.
+    func standing(_ token: VerifiedIDToken, _ caller: Caller) async throws -> SignedInAccount {
         let found = try await accounts.find(token.account, session: token.session, in: caller.scope)
         return try SignedInAccount(token: token, account: found?.account, session: found?.session)
     }

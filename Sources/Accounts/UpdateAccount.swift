@@ -51,7 +51,9 @@ package struct UpdateAccount: Sendable {
         if email != nil, !caller.project.settings.emailEnumerationProtection {
             try await parts.stores.rateLimits.take(parts.methodQueryLimits(caller))
         }
-        if let password = request.password { try await parts.check(password, caller) }
+        if let password = request.password {
+            try PasswordRules.check(password, caller.project.settings.passwordPolicy)
+        }
         let operations = request.operations
         let always = operations.contains { $0.isSensitive(under: .anySession, hasSecondFactor: false) }
         if always { try parts.requireRecentSignIn(token, caller: caller) }
@@ -102,7 +104,7 @@ package struct UpdateAccount: Sendable {
         return result
     }
 
-    /// A hash takes long, so only a session that stands and may set a password gets one, and no account gets many.
+    /// Only a session that stands and may set a password gets a hash.
     private func hash(
         _ password: Secret?,
         for token: VerifiedIDToken,
@@ -110,11 +112,8 @@ package struct UpdateAccount: Sendable {
         _ caller: Caller
     ) async throws -> StoredPassword? {
         guard let password else { return nil }
-        let found = try await parts.accounts.find(token.account, session: token.session, in: caller.scope)
-        let user = try SignedInAccount(token: token, account: found?.account, session: found?.session)
-        try parts.require(operations, of: user, caller)
-        try await parts.stores.rateLimits.take(parts.passwordChangeLimits(of: token.account, caller))
-        return try await parts.hash(password, caller.project)
+        try parts.require(operations, of: try await parts.standing(token, caller), caller)
+        return try await parts.hash(checking: password, of: token.account, caller)
     }
 
     /// Applies the request's removals; refuses them if no sign-in method would remain.

@@ -108,7 +108,10 @@ package struct AccountChanges: Sendable {
     package init() {}
 
     /// Whether the change ends sessions and pending sign-ins.
-    var revokes: Bool { validSince != nil || !endedSessions.isNone }
+    var revokes: Bool {
+        validSince != nil || !endedSessions.isNone
+            || grants.contains { if case .withdrawn(_, endsSessions: true) = $0.kind { true } else { false } }
+    }
 
     /// Records the email that is about to be replaced: it can recover the account if it was verified before any other
     /// (threats.md, T-E6).

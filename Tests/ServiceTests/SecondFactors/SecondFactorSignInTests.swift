@@ -105,6 +105,32 @@ struct SecondFactorSignInTests {
         }
     }
 
+    @Test(
+        "T-A2: signing out everywhere, or elsewhere, also ends a sign-in that waits for its second factor",
+        arguments: [("all", false, true), ("others", false, true), ("all", true, true), ("current", false, false)]
+    )
+    func signOut(_ scope: String, byAdmin: Bool, isEnd: Bool) async throws {
+        try await Scene.run { scene in
+            let service = scene.world.service
+            service.clock.advance(by: 60)
+            let session = try await scene.app.signIn(try await scene.prove(.password))
+            let challenge = try await scene.prove(.password)
+            let reply =
+                byAdmin
+                ? try await service.admin(
+                    "accounts:signOut",
+                    ["localId": JSON(scene.localID)]
+                )
+                : try await service.call(
+                    "accounts:signOut",
+                    ["idToken": JSON(session.idToken), "scope": .string(scope)]
+                )
+            #expect(reply.status == 200, "\(reply)")
+            let after = try await scene.app.signIn(challenge)
+            #expect(after.error == (isEnd ? "INVALID_MFA_PENDING_CREDENTIAL" : nil), "\(after)")
+        }
+    }
+
     @Test("T-D12: every first factor stops at the second, and goes on from there", arguments: FirstFactor.allCases)
     fileprivate func everyFirstFactor(_ factor: FirstFactor) async throws {
         try await Scene.run({ $0.customTokensNeedSecondFactor = true }) { scene in
