@@ -2,8 +2,8 @@
 `make bench-idle`.
 
 It measures `identity serve` and `identity dev` first with empty queues, then with `--rows` in each one: messages that
-nobody can deliver, and rows that the sweeper has to pass over. `serve` also marks a standby, for which its own database
-stands, and is scraped every 15 seconds, as by Prometheus. The page of `dev` asks every second while it is visible.
+nobody can deliver, and rows that the sweeper has to pass over. `serve` is scraped every 15 seconds, as by
+Prometheus. The page of `dev` asks every second while it is visible.
 
 It prints the table of docs/maintainers/performance.md, and fails when a node works too much, or asks more often because
 more rows wait.
@@ -107,9 +107,7 @@ class Queues:
             INSERT INTO sessions (project, account, session, tenant, secret_hash, auth_time, sign_in_provider, created_at,
                 last_used_at, revoked_at)
             SELECT '{self.project}', 'a' || n, 'e' || n, '', '', 0, 'password', now(), now(), now()
-            FROM generate_series(1, {count}) n;
-            INSERT INTO replica_marks (process, elapsed, expires_at)
-            SELECT 'p' || n, 0, now() + interval '1 day' FROM generate_series(1, {count}) n
+            FROM generate_series(1, {count}) n
             """)
 
 
@@ -200,8 +198,7 @@ def measure_dev(options):
 
 def measure_serve(options, conninfo):
     service = bench.Service(options.program, conninfo)
-    service.environment.update(IDENTITY_METRICS_BIND=f"127.0.0.1:{19_000 + os.getpid() % 900}",
-                               IDENTITY_DATABASE_REPLICA_URL=conninfo)
+    service.environment.update(IDENTITY_METRICS_BIND=f"127.0.0.1:{19_000 + os.getpid() % 900}")
     service.run("migrate")
     service.run("projects", "create", bench.PROJECT)
     key_id, key = service.environment["IDENTITY_ENCRYPTION_KEYS"].split(":")

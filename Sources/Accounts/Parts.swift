@@ -11,7 +11,7 @@ package import struct Foundation.Date
 
 /// The shared parts of the use cases; the defaults are those of `identity serve`.
 package struct Parts: Sendable {
-    package private(set) var stores: Stores
+    package let stores: Stores
     package let federation: FederationService
     package let passwords: PasswordHasher
     /// The public keys of service accounts.
@@ -62,13 +62,6 @@ package struct Parts: Sendable {
         self.deployment = deployment
         self.random = random
         clock = now
-    }
-
-    /// The same parts with other stores.
-    func reading(_ stores: Stores) -> Parts {
-        var parts = self
-        parts.stores = stores
-        return parts
     }
 
     var keyRing: KeyRing { stores.keyRing }

@@ -19,8 +19,6 @@ struct ServiceConfiguration: Sendable {
     var databaseURL: Secret
     /// `database.migrationURL` (secret): used by `identity migrate`; default `database.url`.
     var migrationURL: Secret
-    /// `database.replicaURL` (secret, default none): one standby server, for reads that may be behind (``Replica``).
-    var replicaURL: Secret?
     /// `database.connections` (1…256, default 8).
     var connections: Int
     /// `database.prepares` (default true): off for poolers that do not support prepared statements.
@@ -96,8 +94,6 @@ struct ServiceConfiguration: Sendable {
         }
         databaseURL = Secret(url)
         migrationURL = Secret(reader.string(forKey: "database.migrationURL", isSecret: true) ?? url)
-        let replica = reader.string(forKey: "database.replicaURL", isSecret: true) ?? ""
-        replicaURL = replica.isEmpty ? nil : Secret(replica)
         connections = try Self.integer("database.connections", in: 1...256, default: 8, reader)
         prepares = try Self.flag("database.prepares", default: true, reader)
         batches = try Self.flag("database.batches", default: true, reader)
@@ -192,11 +188,8 @@ struct ServiceConfiguration: Sendable {
         }
     }
 
-    /// Refuses a remote database or replica without TLS.
-    func checkDatabase() throws {
-        try Self.check("database.url", databaseURL)
-        if let replicaURL { try Self.check("database.replicaURL", replicaURL) }
-    }
+    /// Refuses a remote database without TLS.
+    func checkDatabase() throws { try Self.check("database.url", databaseURL) }
 
     /// Refuses a remote database to migrate without TLS.
     func checkMigrationDatabase() throws { try Self.check("database.migrationURL", migrationURL) }

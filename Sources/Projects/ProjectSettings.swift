@@ -54,9 +54,6 @@ package struct ProjectSettings: Sendable, Hashable, Codable {
     package var sessionIdleDays = 0
     /// Deletes an account if the provider reports that the user's account there, its only sign-in method, was deleted.
     package var deleteAccountsDeletedAtProvider = false
-    /// Seconds by which answers to admins' look-ups and queries may be behind, so that a replica may give them; 0 for
-    /// never.
-    package var replicaStalenessSeconds: Int64 = 0
     package var passwordPolicy = PasswordPolicy()
     /// Whether users may not choose passwords that were leaked; needs a list in the configuration of the node.
     package var refusesLeakedPasswords = false
@@ -135,7 +132,6 @@ package struct ProjectSettings: Sendable, Hashable, Codable {
             .deleteAccountsDeletedAtProvider,
             \.deleteAccountsDeletedAtProvider
         )
-        replicaStalenessSeconds = try value(.replicaStalenessSeconds, \.replicaStalenessSeconds)
         passwordPolicy = try value(.passwordPolicy, \.passwordPolicy)
         refusesLeakedPasswords = try value(.refusesLeakedPasswords, \.refusesLeakedPasswords)
         secondFactors = try value(.secondFactors, \.secondFactors)

@@ -11,7 +11,7 @@ package struct Stores: Sendable {
     package let watch: PostgresClient
     package let keyRing: KeyRing
     package let configuration: ConfigurationStore
-    package internal(set) var accounts: AccountStore
+    package let accounts: AccountStore
     package let sessions: SessionStore
     package let flows: FlowStore
     package let pendingCredentials: PendingCredentialStore
@@ -27,8 +27,6 @@ package struct Stores: Sendable {
     package let sealed: KeyRingStore
     package let oauthClients: OAuthClientStore
     package let deviceCodes: DeviceCodeStore
-    /// The standby that answers reads which may be behind; nil for none.
-    package var replica: Replica?
     /// Whether simultaneous requests share a statement.
     let batches: Bool
     /// The accounts that this node adds.

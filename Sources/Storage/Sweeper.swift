@@ -69,7 +69,6 @@ package struct Sweeper: Service {
         let tables: [SQL] = [
             "flows", "pending_credentials", "used_id_tokens", "provider_events", "kept_names", "outbox",
             "oob_codes", "verification_codes", "rate_limits", "console_sessions", "device_codes",
-            "replica_marks",
         ]
         let steps =
             tables.map { table in { () async throws -> Int in try await sweep(table) } }

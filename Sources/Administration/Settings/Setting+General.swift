@@ -76,7 +76,6 @@ extension Setting {
         flag("identity.rotateRefreshTokens", \.rotateRefreshTokens),
         number("identity.sessionIdleDays", \.sessionIdleDays, in: 0...3650),
         flag("identity.deleteAccountsDeletedAtProvider", \.deleteAccountsDeletedAtProvider),
-        seconds("identity.replicaStalenessSeconds", \.replicaStalenessSeconds, in: 0...3_600),
         flag("identity.googleLoader", \.googleLoader),
         flag("identity.signInPage", \.signInPage),
         choice("identity.blockingFunctionCalls", \.asksFunctionsAboutAll, off: "firebase", on: "all"),

@@ -44,14 +44,13 @@ struct Serve: AsyncParsableCommand {
             ),
             logger: logger
         )
-        var stores = Stores(
+        let stores = Stores(
             database: database,
             keyRing: keyRing,
             logger: logger,
             batches: configuration.batches,
             now: { Date() }
         )
-        stores.replica = configuration.replica(of: stores, logger)
         do {
             try await prepare(stores)
             // It also works with fewer connections while the database has no more; a pooler has its own.
@@ -79,7 +78,6 @@ struct Serve: AsyncParsableCommand {
         ]
         if let smtp { others.append(smtp) }
         if let tls { others.append(tls) }
-        if let replica = stores.replica { others.append(replica) }
         do {
             try await node.run(
                 assembly,
@@ -142,25 +140,6 @@ extension ServiceConfiguration {
     fileprivate var addresses: [(key: String, address: ServiceApplication.Address)] {
         let service = ("http.bind", ServiceApplication.Address(host: host, port: port))
         return [service] + (operations.map { [("metrics.bind", .init(host: $0.host, port: $0.port))] } ?? [])
-    }
-
-    /// Reads fail soon while the standby is away, because the primary answers them then.
-    fileprivate func replica(of stores: Stores, _ logger: Logger) -> Replica? {
-        guard let replicaURL else { return nil }
-        let standby = PostgresClient(
-            PostgresClient.Configuration(
-                conninfo: replicaURL.reveal(),
-                connections: connections,
-                prepares: prepares,
-                statementTimeout: .seconds(2),
-                silence: .milliseconds(500),
-                lockTimeout: .milliseconds(500),
-                connectTimeout: .seconds(2)
-            ),
-            logger: logger
-        )
-        logger.notice("Reads from a standby where a project allows it")
-        return Replica(standby, of: stores, logger: logger)
     }
 }
 

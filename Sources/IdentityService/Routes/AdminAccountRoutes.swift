@@ -66,14 +66,7 @@ struct AdminAccountRoutes {
             else { return nil }
             return (ProviderID(provider), subject)
         }
-        // One that is missing may be new: Admin SDKs look up what they have just created. Several may have had an email first.
-        let isComplete = { [selectors] (found: [Account]) in
-            selectors.initialEmails.isEmpty && found.count >= selectors.count
-        }
-        let found = try await accounts.readingBehind(call.project, isComplete: isComplete) {
-            [selectors] accounts in
-            try await accounts.admin.lookUp(selectors, call.project, call.tenant)
-        }
+        let found = try await accounts.admin.lookUp(selectors, call.project, call.tenant)
         return .json { json in
             json.kind("GetAccountInfoResponse")
             guard !found.isEmpty else { return }
@@ -146,17 +139,13 @@ struct AdminAccountRoutes {
     func page(size: Int, after token: String?, _ call: AdminCall) async throws -> Response {
         let after = try PageToken.id(token).map { AccountID($0) }
         let exports = call.admin.scopes.contains(.manageAccounts)
-        func read(_ accounts: AccountsService) async throws -> [ListedAccount] {
-            try await accounts.admin.list(
-                maxResults: size,
-                after: after,
-                exports: exports,
-                call.project,
-                call.tenant
-            )
-        }
-        // An export is recorded.
-        let page = exports ? try await read(accounts) : try await accounts.readingBehind(call.project, read)
+        let page = try await accounts.admin.list(
+            maxResults: size,
+            after: after,
+            exports: exports,
+            call.project,
+            call.tenant
+        )
         return try .json { json in
             json.kind("DownloadAccountResponse")
             guard !page.isEmpty else { return }

@@ -221,12 +221,6 @@ struct MetricsRoutes {
             "Time since the node last knew that its configuration was current.",
             value: parts.stores.configuration.age.seconds
         )
-        text.family(
-            "identity_standby_age_seconds",
-            .gauge,
-            "How far the standby for reads may be behind; NaN if that is not known.",
-            value: parts.stores.replica?.age?.seconds ?? .nan
-        )
         let batches = parts.stores.batchCounts
         text.family("identity_batch_size", .histogram, "Requests that shared one statement.")
         for (name, counts) in batches { text.samples("identity_batch_size", ["batch": name], counts.sizes) }

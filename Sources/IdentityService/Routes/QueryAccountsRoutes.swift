@@ -21,19 +21,16 @@ struct QueryAccountsRoutes {
         let query = try AccountQuery(body)
         let selection = try AccountSelection(body, query)
         guard try body.bool("returnUserInfo") ?? true else {
-            let count = try await accounts.readingBehind(call.project) { accounts in
-                try await accounts.queryAccounts.count(query, call.project, call.tenant)
-            }
+            let count = try await accounts.queryAccounts.count(query, call.project, call.tenant)
             return .json { $0.member("recordsCount", int64: count) }
         }
-        let page = try await accounts.readingBehind(call.project) { accounts in
+        let page =
             switch selection {
             case .range(let offset, let limit):
                 try await accounts.queryAccounts.list(query, offset: offset, limit: limit, call.project, call.tenant)
             case .page(let token, let size):
                 try await accounts.queryAccounts.page(query, after: token, size: size, call.project, call.tenant)
             }
-        }
         return .json { json in
             json.member("recordsCount", int64: Int64(page.accounts.count))
             if !page.accounts.isEmpty {

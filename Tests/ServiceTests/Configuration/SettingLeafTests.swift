@@ -15,7 +15,7 @@ struct SettingLeafTests {
             "methodChanges": "recentSignIn", "keepLastSignInMethod": true, "emailTrust": "strict", "linking": "confirm",
             "tokenIssuer": "firebase", "signingAlgorithm": "ES256",
             "rotateRefreshTokens": true, "sessionIdleDays": 9, "deleteAccountsDeletedAtProvider": true,
-            "replicaStalenessSeconds": "9", "googleLoader": true, "signInPage": true, "appName": "App",
+            "googleLoader": true, "signInPage": true, "appName": "App",
             "changePasswordURL": "https://app.example.com/password", "appURLs": ["https://app.example.com"],
             "captchaOperations": ["email"], "customTokensNeedSecondFactor": true, "blockingFunctionCalls": "all",
             "pages": [

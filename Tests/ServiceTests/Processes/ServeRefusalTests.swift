@@ -160,12 +160,6 @@ struct ServeRefusalTests {
         try await expectRefusal("without TLS", with: ["IDENTITY_DATABASE_URL": conninfo])
     }
 
-    @Test("a remote standby without TLS")
-    func withRemoteReplica() async throws {
-        let conninfo = "host=db.example.com user=u password=hunter2 dbname=d"
-        try await expectRefusal("database.replicaURL", with: ["IDENTITY_DATABASE_REPLICA_URL": conninfo])
-    }
-
     @Test(
         "a remote database that libpq would take from its own environment",
         arguments: ["PGHOST=db.example.com", "PGHOSTADDR=203.0.113.9", "PGSERVICE=elsewhere"]

@@ -86,8 +86,6 @@ package struct TestService: Sendable {
         package var projectID: String?
         /// A project that another service on the same database made: this one is a further node for it.
         package var project: Project?
-        /// The standby for reads that may be behind.
-        package var replica: (@Sendable (Stores) -> Replica)?
         /// The keys of its ring; those of every other service without.
         package var encryptionKeys: [KeyRing.Key]?
 
@@ -128,7 +126,7 @@ package struct TestService: Sendable {
                 logger: logger
             )
         let clock = options.clock ?? SteppableClock()
-        var stores = Stores(
+        let stores = Stores(
             database: database,
             watch: lent?.watch,
             keyRing: try KeyRing(keys: options.encryptionKeys ?? Self.encryptionKeys.get()),
@@ -136,7 +134,6 @@ package struct TestService: Sendable {
             batches: options.batches,
             now: clock.now
         )
-        stores.replica = options.replica?(stores)
         let isUsual = options.conninfo == nil && options.encryptionKeys == nil && options.clock == nil
         if isUsual { try await FirstSigningKeys.put(into: database, at: clock.current) }
         try await stores.configuration.ensureSigningKeys()

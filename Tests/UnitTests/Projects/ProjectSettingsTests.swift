@@ -78,7 +78,6 @@ import Testing
         settings.signedOtherwiseUntil = 1
         settings.tokenIssuer = .own
         settings.publicURL = PublicURL("https://login.example.com")
-        settings.replicaStalenessSeconds = 5
         (settings.signUpQuota.count, settings.signUpQuota.duration) = (9, "9s")
         settings.appURLs = [PublicURL("https://app.example.com")]
         settings.changePasswordURL = "https://app.example.com/password"
