@@ -1,9 +1,27 @@
 package import Linking
 import Text
 
+/// The version of all configuration in the database.
+package struct ConfigurationVersion: Sendable, Hashable {
+    /// Counts the changes.
+    package var number: Int64
+    /// Of the last change, random.
+    package var epoch: String
+
+    package init(number: Int64, epoch: String) { (self.number, self.epoch) = (number, epoch) }
+
+    /// Before anything was read.
+    package static let none = ConfigurationVersion(number: -1, epoch: "")
+
+    /// Whether the database lost changes since the other version: it was restored, or a server took over that lacks them.
+    package func isBehind(_ other: ConfigurationVersion) -> Bool {
+        number < other.number || number == other.number && epoch != other.epoch
+    }
+}
+
 /// A node's view of all configuration, replaced as a whole when the database's version changes.
 package struct ConfigurationSnapshot: Sendable {
-    package var version: Int64
+    package var version: ConfigurationVersion
     private var projects: [ProjectID: Project]
     private var projectByNumber: [ProjectNumber: ProjectID]
     private var projectByKey: [APIKey: ProjectID]
@@ -29,7 +47,7 @@ package struct ConfigurationSnapshot: Sendable {
     }
 
     package init(
-        version: Int64,
+        version: ConfigurationVersion,
         projects: [Project],
         apiKeys: [(APIKey, ProjectID)],
         providers: [(ProjectID, TenantID, ProviderConfiguration)],
@@ -56,7 +74,7 @@ package struct ConfigurationSnapshot: Sendable {
         }
     }
 
-    package static let empty = ConfigurationSnapshot(version: -1, projects: [], apiKeys: [], providers: [])
+    package static let empty = ConfigurationSnapshot(version: .none, projects: [], apiKeys: [], providers: [])
 
     package func project(_ id: ProjectID) -> Project? { projects[id] }
     package func project(number: ProjectNumber) -> Project? { projectByNumber[number].flatMap { projects[$0] } }

@@ -138,7 +138,7 @@ extension ConfigurationStore {
             try await Self.deleteRows(of: id, transaction)
             return try await transaction.execute(
                 """
-                WITH version AS (UPDATE configuration SET version = version + 1),
+                WITH version AS (\(sql: Self.nextVersion)),
                     audit AS (\(sql: entry.insertion(from: named)))
                 DELETE FROM projects WHERE project = \(id.rawValue)
                 """

@@ -2,6 +2,7 @@ import Foundation
 import Logging
 import Postgres
 import Secrets
+import Projects
 package import Sessions
 
 extension ConfigurationStore {
@@ -76,7 +77,7 @@ extension ConfigurationStore {
     private func apply(
         _ change: SigningKeyTimeline.Change,
         _ made: [SigningKeyTimeline.Slot: SigningKey],
-        to version: Int64,
+        to version: ConfigurationVersion,
         _ date: Date
     ) async throws -> Bool {
         let new = try change.made.compactMap { slot, activeFrom in
@@ -96,7 +97,7 @@ extension ConfigurationStore {
         let changed = try await database.query(
             """
             WITH turn AS (
-                UPDATE configuration SET version = version + 1 WHERE version = \(version) RETURNING version
+                \(sql: Self.nextVersion) WHERE version = \(version.number) AND epoch = \(version.epoch) RETURNING version
             ), created_entries AS (\(sql: audit[0])), removed_entries AS (\(sql: audit[1])), removed AS (
                 DELETE FROM signing_keys k USING turn WHERE k.kid = ANY (\(change.removed))
             ), erased AS (

@@ -78,7 +78,7 @@ extension ConfigurationStore {
             // The revocation feed finds the tenant by this time, which may be long after the first step.
             try await transaction.execute(
                 """
-                WITH version AS (UPDATE configuration SET version = version + 1),
+                WITH version AS (\(sql: Self.nextVersion)),
                 audit AS (\(sql: entry.insertion())), tenant AS (
                     UPDATE tenants SET deleted_at = \(now())
                     WHERE project = \(project.rawValue) AND tenant = \(id.rawValue)

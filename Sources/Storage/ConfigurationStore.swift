@@ -11,7 +11,7 @@ package import struct Foundation.Date
 /// The node's view of projects, keys, providers and signing keys, and the statements that change them.
 ///
 /// Every change updates the single version row. Each node reads that row twice a second and reloads everything if it
-/// changed, so no view is older than that. Writes check again whatever they depend on.
+/// differs from the view's, also if it went back, so no view is older than that. Writes check again whatever they depend on.
 package final class ConfigurationStore: Service, Sendable {
     let database: PostgresClient
     private let watch: PostgresClient
@@ -36,6 +36,7 @@ package final class ConfigurationStore: Service, Sendable {
         var signingKeys: [SigningPurpose: SigningKeys] = [:]
         var confirmed = ContinuousClock.now
         var signingKeyTimeline = SigningKeyTimeline([])
+        var losses = 0
     }
 
     package init(
@@ -65,9 +66,12 @@ package final class ConfigurationStore: Service, Sendable {
     package var cookieKeys: SigningKeys { signingKeys(for: .sessionCookie) }
 
     /// The dates of all signing keys, at a version of the configuration.
-    package var signingKeyTimeline: (keys: SigningKeyTimeline, version: Int64) {
+    package var signingKeyTimeline: (keys: SigningKeyTimeline, version: ConfigurationVersion) {
         state.withLock { ($0.signingKeyTimeline, $0.snapshot.version) }
     }
+
+    /// How often the database had lost changes that the node knew.
+    package var losses: Int { state.withLock { $0.losses } }
 
     func signingKeys(for purpose: SigningPurpose) -> SigningKeys {
         state.withLock { $0.signingKeys[purpose] } ?? SigningKeys([SigningKey]())
@@ -88,8 +92,7 @@ package final class ConfigurationStore: Service, Sendable {
     /// Reloads everything if the version row changed.
     package func refresh() async throws {
         let asked = ContinuousClock.now
-        let version = try await watch.query("SELECT version FROM configuration") { try $0.next(Int64.self) }
-        guard let version = version.first, version != snapshot.version else {
+        guard let version = try await Self.version(in: watch), version != snapshot.version else {
             return state.withLock { $0.confirmed = max($0.confirmed, asked) }
         }
         try await load()
@@ -100,16 +103,22 @@ package final class ConfigurationStore: Service, Sendable {
         try await readings.answer(to: read, for: nil)
     }
 
+    private static func version(in database: PostgresClient) async throws -> ConfigurationVersion? {
+        try await database.query("SELECT version, epoch FROM configuration") { row in
+            ConfigurationVersion(number: try row.next(), epoch: try row.next())
+        }.first
+    }
+
     /// The version is read first, so the next check sees a change in between.
     private func read() async throws {
         let asked = ContinuousClock.now
-        let version = try await database.query("SELECT version FROM configuration") { try $0.next(Int64.self) }
+        let version = try await Self.version(in: database)
         let projects = try await readProjects()
         let keys = try await database.query(
             "SELECT key, project FROM api_keys WHERE revoked_at IS NULL"
         ) { row in (try row.next(String.self), try row.next(String.self)) }
         let snapshot = ConfigurationSnapshot(
-            version: version.first ?? 0,
+            version: version ?? .none,
             projects: projects,
             apiKeys: keys.compactMap { key, project in
                 ProjectID(rawValue: project).map { (APIKey(rawValue: key), $0) }
@@ -119,12 +128,19 @@ package final class ConfigurationStore: Service, Sendable {
             workloads: try await readWorkloads(where: "NOT disabled").map(\.workload)
         )
         let signingKeys = try await readSigningKeys()
-        state.withLock { state in
-            guard snapshot.version >= state.snapshot.version else { return }
-            state.snapshot = snapshot
+        // Readings follow one another, so none is older than the view.
+        let before = state.withLock { state in
+            defer { state.snapshot = snapshot }
+            if snapshot.version.isBehind(state.snapshot.version) { state.losses += 1 }
             state.confirmed = max(state.confirmed, asked)
             (state.signingKeys, state.signingKeyTimeline) = (signingKeys.keys, signingKeys.timeline)
+            return state.snapshot.version
         }
+        guard snapshot.version.isBehind(before) else { return }
+        logger.warning(
+            "The database has lost changes of the configuration: it was restored, or a server took over without them",
+            metadata: ["version": "\(snapshot.version.number)", "known": "\(before.number)"]
+        )
     }
 
     /// The result of `read` for a row; nil, with an error in the log, for an unreadable row, which must not hide the
@@ -149,7 +165,7 @@ package final class ConfigurationStore: Service, Sendable {
         let changed = try await database.query(
             """
             WITH change AS (\(sql: change)), audit AS (\(sql: entry.insertion(from: "change", project: project))), version AS (
-                UPDATE configuration SET version = version + 1 WHERE EXISTS (SELECT FROM change)
+                \(sql: Self.nextVersion) WHERE EXISTS (SELECT FROM change)
             )
             SELECT count(*) FROM change
             """
@@ -158,10 +174,12 @@ package final class ConfigurationStore: Service, Sendable {
         guard changed.first ?? 0 > 0 else { throw ConfigurationError.notFound }
     }
 
+    static let nextVersion: SQL = "UPDATE configuration SET version = version + 1, epoch = gen_random_uuid()::text"
+
     /// A change in a transaction, with the new version and the audit entry.
     static func recorded(_ change: SQL, _ entry: AuditEntry) -> SQL {
         """
-        WITH version AS (UPDATE configuration SET version = version + 1),
+        WITH version AS (\(sql: nextVersion)),
             audit AS (\(sql: entry.insertion()))
         \(sql: change)
         """

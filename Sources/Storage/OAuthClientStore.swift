@@ -14,7 +14,7 @@ package final class OAuthClientStore: Sendable {
     private let known = Mutex(Known())
 
     private struct Known {
-        var version: Int64 = -1
+        var version = ConfigurationVersion.none
         var clients: [Key: Listed] = [:]
     }
 
@@ -45,7 +45,7 @@ package final class OAuthClientStore: Sendable {
         return client
     }
 
-    private func remember(_ client: Listed, _ key: Key, at version: Int64) {
+    private func remember(_ client: Listed, _ key: Key, at version: ConfigurationVersion) {
         known.withLock { known in
             if known.version != version || known.clients.count >= Self.limit { known = Known(version: version) }
             known.clients[key] = client

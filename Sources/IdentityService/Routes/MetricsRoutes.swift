@@ -221,6 +221,12 @@ struct MetricsRoutes {
             "Time since the node last knew that its configuration was current.",
             value: parts.stores.configuration.age.seconds
         )
+        text.family(
+            "identity_configuration_losses_total",
+            .counter,
+            "How often the database had lost changes of the configuration that the node knew.",
+            value: parts.stores.configuration.losses
+        )
         let batches = parts.stores.batchCounts
         text.family("identity_batch_size", .histogram, "Requests that shared one statement.")
         for (name, counts) in batches { text.samples("identity_batch_size", ["batch": name], counts.sizes) }

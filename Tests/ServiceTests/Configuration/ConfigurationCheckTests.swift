@@ -57,7 +57,7 @@ struct ConfigurationCheckTests {
             passwordSignerKey: Secret("")
         )
         let snapshot = ConfigurationSnapshot(
-            version: 1,
+            version: .none,
             projects: [project],
             apiKeys: [],
             providers: example.providers.map { (project.id, .none, $0) }
@@ -98,7 +98,7 @@ struct ConfigurationCheckTests {
             sendsMail: true,
             knowsLeakedPasswords: false
         )
-        let snapshot = ConfigurationSnapshot(version: 1, projects: projects, apiKeys: [], providers: [])
+        let snapshot = ConfigurationSnapshot(version: .none, projects: projects, apiKeys: [], providers: [])
         #expect(
             projects.map { check($0, in: snapshot, at: Self.now).contains { $0.id == .passkeyHostForeign } } == found
         )
@@ -141,7 +141,7 @@ struct ConfigurationCheckTests {
             knowsLeakedPasswords: false
         )
         let snapshot = ConfigurationSnapshot(
-            version: 1,
+            version: .none,
             projects: projects,
             apiKeys: [],
             providers: [(projects[0].id, .none, ours), (projects[1].id, .none, theirs)]

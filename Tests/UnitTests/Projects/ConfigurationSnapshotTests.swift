@@ -17,7 +17,7 @@ import Testing
         let first = try project("first-project", 1)
         let second = try project("second-project", 2)
         let snapshot = ConfigurationSnapshot(
-            version: 3,
+            version: .none,
             projects: [second, first],
             apiKeys: [(APIKey(rawValue: "k1"), first.id), (APIKey(rawValue: "k2"), second.id)],
             providers: []
@@ -38,7 +38,7 @@ import Testing
             ProviderConfiguration(provider: .google, enabled: true, clientID: client)
         }
         let snapshot = ConfigurationSnapshot(
-            version: 3,
+            version: .none,
             projects: [first, second],
             apiKeys: [],
             providers: [

@@ -46,7 +46,7 @@ struct DeploymentTests {
             try project("coffee-house") { $0.appURLs = [PublicURL("https://both.example.com")] },
             try project("wine-cellar") { $0.publicURL = PublicURL("https://c.example.com") },
         ]
-        let snapshot = ConfigurationSnapshot(version: 1, projects: projects, apiKeys: [], providers: [])
+        let snapshot = ConfigurationSnapshot(version: .none, projects: projects, apiKeys: [], providers: [])
         for (host, owner) in [
             ("a.example.com", "tea-room"), ("A.example.com.:443", "tea-room"), ("both.example.com", nil),
             ("c.example.com", "wine-cellar"), ("a.example.com:8443", nil), ("b.a.example.com", nil),
@@ -74,7 +74,7 @@ struct DeploymentTests {
             ([shared, own], "id.example.com", nil), ([shared, own], "own.example.com", "coffee-house"),
             ([own], "id.example.com", "coffee-house"), ([], "id.example.com", nil),
         ] as [([Project], String?, String?)] {
-            let snapshot = ConfigurationSnapshot(version: 1, projects: projects, apiKeys: [], providers: [])
+            let snapshot = ConfigurationSnapshot(version: .none, projects: projects, apiKeys: [], providers: [])
             let deployment = Deployment(publicURL: "https://id.example.com")
                 .findingProjects { snapshot.owner(ofHost: $0) }
             let found = deployment.siteOwner(of: host, among: snapshot.allProjects)
