@@ -110,6 +110,10 @@ extension Parts {
 
     func clientLimits(_ caller: Caller) -> RateLimits { limits([.clientsPerAddress: [caller.place]], caller) }
 
+    func silentGrantLimits(of account: AccountID, to client: String, _ caller: Caller) -> RateLimits {
+        limits([.silentGrants: [account.rawValue, client]], caller)
+    }
+
     func refreshLimits(_ caller: Caller) -> RateLimits { limits([.refreshTriesPerAddress: [caller.place]], caller) }
 
     private func limits(_ values: KeyValuePairs<RateLimitKind, [String]>, _ caller: Caller) -> RateLimits {

@@ -24,6 +24,8 @@ package enum SensitiveOperation: String, Sendable, Hashable, CaseIterable {
     /// `validSince`.
     case endOtherSessions
     case deleteAccount
+    /// Lets an application in for the first time, or with access while the user is away.
+    case grantAccess
 
     /// Whether it requires a recent sign-in.
     ///
@@ -41,7 +43,8 @@ package enum SensitiveOperation: String, Sendable, Hashable, CaseIterable {
         // Whatever the policy, a session without the second factor cannot create a way around it.
         case .enrollPasskey: hasSecondFactor || policy == .recentSignIn
         case .setPassword, .removePassword, .changeEmail, .requestEmailChange, .removeEmail, .replacePhoneNumber,
-            .removePhoneNumber, .enrollSecondFactor, .withdrawSecondFactor, .endOtherSessions, .deleteAccount:
+            .removePhoneNumber, .enrollSecondFactor, .withdrawSecondFactor, .endOtherSessions, .deleteAccount,
+            .grantAccess:
             true
         }
     }
@@ -60,6 +63,7 @@ package enum SensitiveOperation: String, Sendable, Hashable, CaseIterable {
         case .enrollSecondFactor: ["startMFAEnrollment", "finalizeMFAEnrollment"]
         case .withdrawSecondFactor: ["withdrawMFAEnrollment"]
         case .deleteAccount: ["delete"]
+        case .grantAccess: ["decideAuthorization"]
         }
     }
 }

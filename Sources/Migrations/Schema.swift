@@ -10,7 +10,7 @@ package enum Schema {
         .bindCodesToSessions, .recordRevocations, .indexInitialEmails, .addPasskeys, .groupAccounts,
         .addShortCodes, .federateWorkloads, .grantApplications, .indexUnusedCodes, .logOutApplications,
         .indexApplicationSessions, .limitSessions, .findDestinations, .nameProjectURLs,
-        .rememberPhoneNumbers, .indexRecoveries, .indexGuests,
-        .keepOlderCodes, .addConfigurationEpoch,
+        .rememberPhoneNumbers, .indexRecoveries, .indexGuests, .keepOlderCodes, .queueLogoutsByClient,
+        .addConfigurationEpoch,
     ]
 }

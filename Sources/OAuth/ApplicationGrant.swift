@@ -1,11 +1,11 @@
 import Foundation
-import Projects
+package import Projects
 
 /// What a user granted an application; stored with its session.
 package struct ApplicationGrant: Sendable, Hashable, Codable {
     /// In the order in which they were requested.
     package var scopes: [String]
-    /// The audiences of its access tokens (RFC 8707); empty for the service itself.
+    /// For which it gets access tokens, each for one (RFC 8707); empty for the service itself.
     package var resources: [String]
     /// Where its code was sent.
     package var redirectURI: String
@@ -41,6 +41,33 @@ package struct ApplicationGrant: Sendable, Hashable, Codable {
         let named = Set(texts.map(OAuthSettings.normalForm(ofResource:)))
         guard named.isSubset(of: granted.keys) else { return nil }
         return resources.filter { named.contains(OAuthSettings.normalForm(ofResource: $0)) }
+    }
+
+    /// The grant without the scopes that the client may not have any more, or that the project does not know.
+    package func current(of client: OAuthClient, _ settings: OAuthSettings) -> ApplicationGrant {
+        var current = self
+        current.scopes = client.scopes(of: scopes.joined(separator: " "), settings)
+        return current
+    }
+
+    /// The audience of an access token: one resource, as the project lists it now, or nil for the service itself.
+    ///
+    /// - Parameters:
+    ///   - texts: what the client names (RFC 8707 §2.2). Without any, it gets the only resource that was granted, but with
+    ///     `openid`, at a refresh, the user's claims.
+    ///   - isRefresh: whether the grant has begun before.
+    package func audience(
+        named texts: [String],
+        isRefresh: Bool,
+        _ settings: OAuthSettings
+    ) throws(OAuthError) -> String? {
+        let isSignIn = scopes.contains(Scopes.openID) && (isRefresh || resources.count > 1)
+        if texts.isEmpty, resources.isEmpty || isSignIn { return nil }
+        let named = texts.isEmpty ? resources : self.resources(named: texts) ?? []
+        guard named.count == 1,
+            let current = settings.resources.isEmpty ? named[0] : settings.listed(resource: named[0])
+        else { throw OAuthError(.invalidTarget, "resource must be one that was granted") }
+        return current
     }
 
     package var json: String {

@@ -46,15 +46,14 @@ package struct ApplicationTokens: Sendable {
     /// An access token (RFC 9068 §2.2).
     ///
     /// - Parameters:
-    ///   - resources: its audiences; empty for all that were granted, or the service itself if there are none.
+    ///   - audience: a resource; nil for the service itself, where alone it reads the user's claims.
     ///   - lifetime: in seconds.
-    package func accessToken(for resources: [String], id: String, lifetime: Int64) -> [UInt8] {
+    package func accessToken(for audience: String?, id: String, lifetime: Int64) -> [UInt8] {
         var json = JSONText(capacity: 512)
         json.openObject()
         json.member("iss", issuer)
         json.member("sub", account.rawValue)
-        let audiences = audiences(for: resources)
-        if audiences.count == 1 { json.member("aud", audiences[0]) } else { json.member("aud", audiences) }
+        json.member("aud", audience ?? issuer)
         json.member("client_id", client)
         // A list of scopes has at least one (RFC 6749 §3.3).
         if !grant.scopes.isEmpty { json.member("scope", grant.scopes.joined(separator: " ")) }
@@ -76,12 +75,6 @@ package struct ApplicationTokens: Sendable {
         }
         json.closeObject()
         return json.bytes
-    }
-
-    /// Only a token for the service itself reads the user's claims there.
-    private func audiences(for resources: [String]) -> [String] {
-        let named = resources.isEmpty ? grant.resources : resources
-        return named.isEmpty || grant.scopes.contains(Scopes.openID) ? named + [issuer] : named
     }
 
     /// An ID token (OpenID Connect Core 1.0 §2).

@@ -8,8 +8,8 @@ package struct AuthorizationRequest: Sendable, Hashable, Codable {
     package let state: String?
     package let codeChallenge: String
     /// Those that the project knows and the client may have; others are left out (RFC 6749 §3.3).
-    package let scopes: [String]
-    package let resources: [String]
+    package private(set) var scopes: [String]
+    package private(set) var resources: [String]
     package let nonce: String?
     package let prompt: Set<Prompt>
     /// Seconds since the sign-in; nil for any.
@@ -59,6 +59,8 @@ package struct AuthorizationRequest: Sendable, Hashable, Codable {
     package struct Refused: Error, Sendable, Hashable {
         package let error: OAuthError
         package let answer: Answer
+
+        package init(error: OAuthError, answer: Answer) { (self.error, self.answer) = (error, answer) }
     }
 
     /// Where an answer goes.
@@ -124,6 +126,23 @@ package struct AuthorizationRequest: Sendable, Hashable, Codable {
         return bound
     }
 
+    /// The request as the client and the project allow it now: either may have lost something since it began.
+    ///
+    /// - Throws: ``Unredirectable``, ``Refused``; ``OAuthError`` for a device's.
+    package func current(of client: OAuthClient, _ settings: OAuthSettings) throws -> AuthorizationRequest {
+        let isDevice = redirectURI.isEmpty
+        guard isDevice || client.allows(redirectURI: redirectURI) else {
+            throw Unredirectable(description: "redirect_uri is not registered any more")
+        }
+        var current = self
+        current.scopes = client.scopes(of: scopes.joined(separator: " "), settings)
+        do throws(OAuthError) { current.resources = try settings.resources(resources) } catch {
+            guard !isDevice else { throw error }
+            throw Refused(error: error, answer: answer)
+        }
+        return current
+    }
+
     private static func redirectURI(_ values: OAuthParameters, of client: OAuthClient) throws(Unredirectable) -> String
     {
         guard values.repeated != "redirect_uri" else { throw Unredirectable(description: "redirect_uri is repeated") }
@@ -134,7 +153,7 @@ package struct AuthorizationRequest: Sendable, Hashable, Codable {
             }
             return only.text
         }
-        guard client.metadata.redirectURIs.contains(where: { $0.allows(asked) }) else {
+        guard client.allows(redirectURI: asked) else {
             throw Unredirectable(description: "redirect_uri is not registered")
         }
         return asked

@@ -14,11 +14,17 @@ package enum AuthorizationStep: Sendable, Hashable {
         package var isNamed: Bool
         /// Whether the user signed in for this request.
         package var isForThis: Bool
+        /// Whether the sign-in is recent, with a second factor if the account has one.
+        package var isStrong: Bool
+        /// Whether the application may get codes without the user's doing, for now.
+        package var maySilently: Bool
 
-        package init(authTime: Int64, isNamed: Bool, isForThis: Bool) {
+        package init(authTime: Int64, isNamed: Bool, isForThis: Bool, isStrong: Bool, maySilently: Bool) {
             self.authTime = authTime
             self.isNamed = isNamed
             self.isForThis = isForThis
+            self.isStrong = isStrong
+            self.maySilently = maySilently
         }
     }
 
@@ -41,10 +47,13 @@ package enum AuthorizationStep: Sendable, Hashable {
         if let session, session.isForThis, !session.isNamed {
             return .refuse(OAuthError(.loginRequired, "Another user has signed in than id_token_hint names"))
         }
-        guard let session, session.isNamed, isCurrent(session, for: request, now: now) else {
+        guard let session, session.isNamed, isCurrent(session, for: request, now: now),
+            session.isStrong || !isSensitive(request, of: client, granted)
+        else {
             return isSilent ? .refuse(OAuthError(.loginRequired, "The user must sign in")) : .signIn
         }
-        guard hasAgreed || !needsConsent(request, of: client, granted) else {
+        let maySilently = session.isForThis || session.maySilently
+        guard hasAgreed || maySilently && !needsConsent(request, of: client, granted) else {
             return isSilent ? .refuse(OAuthError(.consentRequired, "The user must consent")) : .consent
         }
         return .grant
@@ -54,6 +63,17 @@ package enum AuthorizationStep: Sendable, Hashable {
         if session.isForThis { return true }
         guard request.prompt.isDisjoint(with: [.login, .selectAccount]) else { return false }
         return request.maxAge.map { now - session.authTime <= $0 } ?? true
+    }
+
+    /// Whether a thief of the session alone must not get it: access of a new client, or access that outlives the session.
+    ///
+    /// For the project's own clients an admin has granted the first.
+    private static func isSensitive(
+        _ request: AuthorizationRequest,
+        of client: OAuthClient,
+        _ granted: [ApplicationGrant]
+    ) -> Bool {
+        client.mayRefresh(request.grant) || !client.isTrusted && granted.isEmpty
     }
 
     /// Anybody can send a request in the name of a client whose code any program on the device may receive, so neither an

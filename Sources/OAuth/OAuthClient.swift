@@ -38,6 +38,19 @@ package struct OAuthClient: Sendable, Hashable {
     /// An app on a device or in a browser, which can prove to nobody that it is itself.
     package var isPublic: Bool { metadata.authentication == .none }
 
+    /// Whether a stranger registered or describes it, so that nobody vouches for what it says.
+    package var isStrangers: Bool { origin != .admin }
+
+    /// Whether codes may go to a URI.
+    package func allows(redirectURI: String) -> Bool { metadata.redirectURIs.contains { $0.allows(redirectURI) } }
+
+    /// Whether a grant comes with refresh tokens: a sign-in alone ends with its tokens; access without the user is asked
+    /// for (OpenID Connect Core 1.0 §11), by public clients too.
+    package func mayRefresh(_ grant: ApplicationGrant) -> Bool {
+        metadata.grantTypes.contains(.refreshToken)
+            && (grant.scopes.contains(Scopes.offlineAccess) || !grant.scopes.contains(Scopes.openID))
+    }
+
     /// A `client_id` of 103 random bits.
     package static func newID(_ random: RandomSource) -> String {
         random.text(20, of: "abcdefghijklmnopqrstuvwxyz0123456789")

@@ -41,6 +41,8 @@ package enum RateLimitKind: String, Sendable, Hashable, CaseIterable {
     case refreshTriesPerAddress
     /// Applications that register themselves, or whose metadata document the service reads, from one network address.
     case clientsPerAddress
+    /// Codes that an application gets for an account without the user's doing.
+    case silentGrants
     /// Failed sign-ins to the console, and invalid setup codes, from one network address.
     case consoleTriesPerAddress
     /// Failed sign-ins to the console as one admin.
@@ -74,6 +76,7 @@ package enum RateLimitKind: String, Sendable, Hashable, CaseIterable {
         case .accessTokensPerAddress: RateLimitBudget(count: 600, seconds: 3_600)
         case .refreshTriesPerAddress: RateLimitBudget(count: 300, seconds: 3_600)
         case .clientsPerAddress: RateLimitBudget(count: 60, seconds: 3_600)
+        case .silentGrants: RateLimitBudget(count: 100, seconds: 3_600)
         case .consoleTriesPerAddress: RateLimitBudget(count: 20, seconds: 1_800)
         case .consoleTries: RateLimitBudget(count: 30, seconds: 3_600)
         }
@@ -87,7 +90,7 @@ package enum RateLimitKind: String, Sendable, Hashable, CaseIterable {
             .refreshTriesPerAddress, .clientsPerAddress, .consoleTriesPerAddress, .consoleTries:
             true
         case .passwordTries, .passwordTriesPerAccount, .passwordChanges, .mailsPerAccount, .mailsPerProject,
-            .smsPerProject, .secondFactorTries:
+            .smsPerProject, .secondFactorTries, .silentGrants:
             false
         }
     }

@@ -21,6 +21,9 @@ package struct RefreshToken: Sendable, Hashable {
     /// SHA-256 of ``secret``, 32 bytes: stored in the session's row and compared in constant time.
     package var secretHash: [UInt8] { Self.hash(of: secret) }
 
+    /// What a browser's session stores instead, whose cookie has the form of a token: neither is accepted as the other.
+    package var browserHash: [UInt8] { SecureHash.sha256("browser.\(secret.reveal())") }
+
     private init(_ projectNumber: ProjectNumber, _ account: AccountID, _ session: SessionID, _ secret: String) {
         let plain = "\(projectNumber.rawValue).\(account.rawValue).\(session.rawValue).\(secret)"
         self.projectNumber = projectNumber

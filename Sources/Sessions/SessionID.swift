@@ -12,8 +12,11 @@ package struct SessionID: RawRepresentable, Sendable, Hashable, CustomStringConv
 
     /// Generates an ID.
     package init(random: RandomSource) {
-        self.rawValue = Base64URL.encode(random.bytes(16))
+        self.init(bytes: random.bytes(16))
     }
+
+    /// - Parameter bytes: 16 or more, of which the first count.
+    package init(bytes: [UInt8]) { rawValue = Base64URL.encode(bytes.prefix(16)) }
 
     package var description: String { rawValue }
 }

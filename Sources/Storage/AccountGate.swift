@@ -8,10 +8,10 @@ import Synchronization
 /// database, requests for a single account could take every connection (T-E28). The gate decides nothing but who
 /// waits; each node has its own.
 package final class AccountGate: Sendable {
-    /// Each is waited for separately, so that changes by a thief's session cannot keep the owner from signing in, nor
-    /// either from signing out.
+    /// Each is waited for separately, so that a thief's session, whether it changes the account, is refreshed or grants,
+    /// cannot keep the owner from signing in or out.
     package enum Lane: Hashable {
-        case signIn, change, session
+        case signIn, change, session, signOut
     }
 
     /// Two, so that the lock is never idle.

@@ -76,7 +76,7 @@ package struct DeviceCodeStore: Sendable {
 
     /// The user's decision, once.
     ///
-    /// - Parameter session: of the grant; nil if the user refuses.
+    /// - Parameter session: the browser's, from which the grant begins when the device asks; nil if the user refuses.
     /// - Returns: false if it is expired or decided.
     package func decide(
         _ codeHash: [UInt8],
@@ -99,7 +99,8 @@ package struct DeviceCodeStore: Sendable {
         /// It asks more often than every five seconds.
         case tooFast
         case denied
-        case granted(SessionKey)
+        /// From the browser's session.
+        case granted(SessionKey, ApplicationGrant)
         case expired
     }
 
@@ -116,24 +117,26 @@ package struct DeviceCodeStore: Sendable {
         try await database.query(
             """
             WITH before AS MATERIALIZED (
-                SELECT project, code_hash, account, session, denied, expires_at, polled_at FROM device_codes
+                SELECT * FROM device_codes
                 WHERE project = \(project.rawValue) AND code_hash = \(codeHash) AND client = \(client)
                 FOR NO KEY UPDATE
             ), polled AS (
                 UPDATE device_codes d SET polled_at = \(now) FROM before b
                 WHERE d.project = b.project AND d.code_hash = b.code_hash
             )
-            SELECT account, session, denied, expires_at <= \(now),
+            SELECT account, session, application_grant::text, denied, expires_at <= \(now),
                 coalesce(polled_at > \(now.addingTimeInterval(-interval)), false)
             FROM before
             """
         ) { row -> Answer in
             let (account, session): (String?, String?) = (try row.next(), try row.next())
+            let grant: String = try row.next()
             let (isDenied, isOver, isFast): (Bool, Bool, Bool) = (try row.next(), try row.next(), try row.next())
             if isOver { return .expired }
             if isDenied { return .denied }
             if let account, let session = session.flatMap(SessionID.init(rawValue:)) {
-                return .granted(SessionKey(project: project, account: AccountID(account), session: session))
+                let browser = SessionKey(project: project, account: AccountID(account), session: session)
+                return .granted(browser, try ApplicationGrant(json: grant))
             }
             return isFast ? .tooFast : .pending
         }.first

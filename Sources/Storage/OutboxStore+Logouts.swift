@@ -7,45 +7,24 @@ package import Projects
 extension OutboxStore {
     /// Writes a message to each application whose session has ended and that wants to know, and to the project's webhook.
     ///
-    /// The ended sessions are the record, so whatever ends one need not know about this.
+    /// The ended sessions are the record, so whatever ends one need not know about this. Each application is looked at by
+    /// itself, so the sessions of one delay no other's (T-F24).
     ///
     /// - Parameter isTold: whether a project's webhook takes messages about ended grants.
     package func queueLogouts(telling isTold: @Sendable (ProjectID) -> Bool, now: Date) async throws {
-        let isDue = try await database.query(
-            "SELECT EXISTS (SELECT FROM sessions WHERE tells_client AND revoked_at IS NOT NULL)"
-        ) { row in try row.next(Bool.self) }
-        guard isDue.first == true else { return }
-        try await database.transaction { transaction in
-            let ended = try await transaction.query(
-                """
-                UPDATE sessions s SET tells_client = false
-                FROM (
-                    SELECT project, account, session FROM sessions WHERE tells_client AND revoked_at IS NOT NULL
-                    ORDER BY revoked_at LIMIT 100 FOR UPDATE SKIP LOCKED
-                ) e
-                WHERE s.project = e.project AND s.account = e.account AND s.session = e.session
-                RETURNING s.project, s.tenant, s.account, s.session, s.client, EXISTS (
-                    SELECT FROM oauth_clients c WHERE c.project = s.project AND c.client = s.client
-                        AND c.metadata ? 'backchannel_logout_uri'
-                )
-                """
-            ) { row in
-                let (project, tenant): (String, String) = (try row.next(), try row.next())
-                let (account, session): (String, String) = (try row.next(), try row.next())
-                let client: String = try row.next()
-                let wantsToKnow: Bool = try row.next()
-                guard let project = ProjectID(rawValue: project) else { return nil }
-                let scope = Scope(project: project, tenant: TenantID(rawValue: tenant))
-                return (scope, wantsToKnow, ApplicationLogout(client: client, account: account, session: session))
-            }
-            .compactMap { (item: (Scope, Bool, ApplicationLogout)?) in item }
-            for (scope, wantsToKnow, logout) in ended {
-                if wantsToKnow {
-                    try await transaction.execute(
-                        Self.insertion(kind: ApplicationLogout.kind, logout, in: scope, keyRing: keyRing, due: now)
-                    )
-                }
-                if isTold(scope.project) {
+        for (project, clients) in Dictionary(grouping: try await clientsToTell(), by: \.project) {
+            let isTold = isTold(project)
+            try await forget(clients.filter { !isTold && !$0.hasURI }.map(\.client), of: project)
+            let wanting = clients.filter { isTold || $0.hasURI }
+            guard !wanting.isEmpty else { continue }
+            try await database.transaction { transaction in
+                for (client, logout, scope) in try await take(wanting, of: project, transaction) {
+                    if client.hasURI {
+                        try await transaction.execute(
+                            Self.insertion(kind: ApplicationLogout.kind, logout, in: scope, keyRing: keyRing, due: now)
+                        )
+                    }
+                    guard isTold else { continue }
                     let notice = GrantNotice(
                         .grantEnded,
                         client: logout.client,
@@ -60,5 +39,80 @@ extension OutboxStore {
                 }
             }
         }
+    }
+
+    private struct Client {
+        let project: ProjectID
+        let client: String
+        let hasURI: Bool
+    }
+
+    private static let isUntold: SQL = "tells_client AND revoked_at IS NOT NULL"
+
+    /// The applications with ended sessions, each from its place in an index, however many sessions it has.
+    private func clientsToTell() async throws -> [Client] {
+        try await database.query(
+            """
+            WITH RECURSIVE clients AS (
+                (SELECT project, client FROM sessions WHERE \(sql: Self.isUntold) ORDER BY project, client LIMIT 1)
+                UNION ALL
+                SELECT n.project, n.client FROM clients d CROSS JOIN LATERAL (
+                    SELECT project, client FROM sessions
+                    WHERE \(sql: Self.isUntold) AND (project, client) > (d.project, d.client)
+                    ORDER BY project, client LIMIT 1
+                ) n
+            )
+            SELECT d.project, d.client, EXISTS (
+                SELECT FROM oauth_clients c WHERE c.project = d.project AND c.client = d.client
+                    AND c.metadata ? 'backchannel_logout_uri'
+            )
+            FROM clients d LIMIT 10000
+            """
+        ) { row in
+            let (project, client): (String, String) = (try row.next(), try row.next())
+            let hasURI: Bool = try row.next()
+            return ProjectID(rawValue: project).map { Client(project: $0, client: client, hasURI: hasURI) }
+        }.compactMap(\.self)
+    }
+
+    /// Some ended sessions of each application, those that ended first: a hundred at most, of which nobody else tells.
+    private func take(
+        _ clients: [Client],
+        of project: ProjectID,
+        _ executor: some PostgresExecutor
+    ) async throws -> [(Client, ApplicationLogout, Scope)] {
+        let named = Dictionary(clients.map { ($0.client, $0) }) { first, _ in first }
+        return try await executor.query(
+            """
+            UPDATE sessions s SET tells_client = false FROM (\(sql: Self.earliest(of: clients.map(\.client), project))) e
+            WHERE s.project = \(project.rawValue) AND s.account = e.account AND s.session = e.session
+            RETURNING s.client, s.account, s.session, s.tenant
+            """
+        ) { row in
+            let logout = ApplicationLogout(client: try row.next(), account: try row.next(), session: try row.next())
+            let scope = Scope(project: project, tenant: TenantID(rawValue: try row.next()))
+            return named[logout.client].map { ($0, logout, scope) }
+        }.compactMap(\.self)
+    }
+
+    /// The same of applications that nobody tells.
+    private func forget(_ clients: [String], of project: ProjectID) async throws {
+        guard !clients.isEmpty else { return }
+        try await database.execute(
+            """
+            UPDATE sessions s SET tells_client = false FROM (\(sql: Self.earliest(of: clients, project))) e
+            WHERE s.project = \(project.rawValue) AND s.account = e.account AND s.session = e.session
+            """
+        )
+    }
+
+    private static func earliest(of clients: [String], _ project: ProjectID) -> SQL {
+        """
+        SELECT n.account, n.session FROM unnest(\(clients)::text[]) c (client) CROSS JOIN LATERAL (
+            SELECT account, session FROM sessions
+            WHERE \(sql: isUntold) AND project = \(project.rawValue) AND client = c.client
+            ORDER BY revoked_at LIMIT 100 FOR NO KEY UPDATE SKIP LOCKED
+        ) n LIMIT 1000
+        """
     }
 }

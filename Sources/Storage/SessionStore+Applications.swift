@@ -6,43 +6,21 @@ package import Projects
 package import Sessions
 package import struct Foundation.Date
 
-/// A session that a user's consent opens for an application; its only secret at first is the code.
+/// A session that begins for an application when it redeems its code.
 package struct NewApplicationSession: Sendable {
+    /// The code's: it has no second one.
     package var id: SessionID
     package var client: String
     package var grant: ApplicationGrant
-    package var codeHash: [UInt8]
-    package var codeUntil: Date
-    /// Of a secret that nobody has.
+    /// Of the first refresh token.
     package var secretHash: [UInt8]
 
-    package init(
-        id: SessionID,
-        client: String,
-        grant: ApplicationGrant,
-        codeHash: [UInt8],
-        codeUntil: Date,
-        secretHash: [UInt8]
-    ) {
+    package init(id: SessionID, client: String, grant: ApplicationGrant, secretHash: [UInt8]) {
         self.id = id
         self.client = client
         self.grant = grant
-        self.codeHash = codeHash
-        self.codeUntil = codeUntil
         self.secretHash = secretHash
     }
-}
-
-/// The key that a client has proved to have, by its JWK thumbprint (RFC 9449).
-package struct KeyProof: Sendable {
-    /// Nil without a proof: then a code that is bound to a key is refused.
-    package var shown: String?
-    /// Whether the session's refresh tokens are worth nothing without the key.
-    package var binds: Bool
-
-    package init(shown: String?, binds: Bool) { (self.shown, self.binds) = (shown, binds) }
-
-    var bound: String? { binds ? shown : nil }
 }
 
 /// An application's session with its account.
@@ -81,7 +59,7 @@ extension SessionStore {
             SELECT s.client, s.application_grant::text, s.created_at, s.last_used_at
             FROM sessions s JOIN accounts a ON a.project = s.project AND a.account = s.account
             WHERE s.project = \(scope.project.rawValue) AND s.account = \(account.rawValue)
-                AND s.tenant = \(scope.tenant.rawValue) AND s.client IS NOT NULL AND s.code_until IS NULL
+                AND s.tenant = \(scope.tenant.rawValue) AND s.client IS NOT NULL
                 AND s.revoked_at IS NULL AND s.auth_time >= a.valid_since
                 AND s.last_used_at >= \(idleSince ?? .distantPast)
             ORDER BY s.created_at, s.session LIMIT 1000
@@ -96,36 +74,21 @@ extension SessionStore {
         }
     }
 
-    /// What a user granted an application, in sessions that still exist.
-    package func grants(
-        of account: AccountID,
-        to client: String,
-        in scope: Scope
-    ) async throws -> [ApplicationGrant] {
-        try await database.query(
-            """
-            SELECT s.application_grant::text
-            FROM sessions s JOIN accounts a ON a.project = s.project AND a.account = s.account
-            WHERE s.project = \(scope.project.rawValue) AND s.account = \(account.rawValue)
-                AND s.tenant = \(scope.tenant.rawValue) AND s.client = \(client) AND s.code_until IS NULL
-                AND s.revoked_at IS NULL AND s.auth_time >= a.valid_since
-            """
-        ) { row in try ApplicationGrant(json: row.next()) }
-    }
-
-    /// Opens an application's session from that of the browser: with the same sign-in, and only if that still stands.
+    /// Opens an application's session from that of the browser: with the same sign-in, once, and only if that still
+    /// stands.
     ///
-    /// The account is locked, so whatever ends all its sessions ends this one too, or comes first.
+    /// The account is locked, so whatever ends all its sessions ends this one too, or comes first. Of simultaneous
+    /// requests, the one whose statement inserts the row gets the session.
     ///
     /// - Parameter isTold: whether the project's webhook is told, likewise below.
-    /// - Returns: false if the browser's session has ended.
+    /// - Returns: nil if the browser's session has ended, or the session has begun before.
     package func open(
         _ new: NewApplicationSession,
         from browser: SessionKey,
         isTold: Bool = false,
         in scope: Scope,
         now: Date
-    ) async throws -> Bool {
+    ) async throws -> ApplicationSession? {
         let notice = GrantNotice(
             .grantCreated,
             client: new.client,
@@ -150,93 +113,38 @@ extension SessionStore {
             changes: [Self.surplusReason],
             at: now
         )
-        let count = try await gate.pass(browser.account, in: scope.project, .session) {
-            try await database.query(
+        return try await gate.pass(browser.account, in: scope.project, .session) {
+            try await applicationSessions(
                 """
                 WITH browser AS MATERIALIZED (
-                    SELECT s.*
-                    FROM accounts a JOIN sessions s ON s.project = a.project AND s.account = a.account
-                    WHERE a.project = \(browser.project.rawValue) AND a.account = \(browser.account.rawValue)
-                        AND a.tenant = \(scope.tenant.rawValue) AND a.merged_into IS NULL AND a.disabled IS NOT TRUE
-                        AND s.session = \(browser.session.rawValue) AND s.client IS NULL AND s.revoked_at IS NULL
-                        AND s.auth_time >= a.valid_since
-                    FOR SHARE OF a, s
+                    SELECT s.* \(sql: Self.standing(browser, scope)) FOR SHARE OF a, s
                 ), opened AS (
                     INSERT INTO sessions (project, account, session, tenant, secret_hash, auth_time, sign_in_provider,
                         second_factor, second_factor_identifier, claims, sign_in_attributes, created_at, last_used_at,
-                        user_agent, address_prefix, client, application_grant, code_hash, code_until, browser_session,
-                        tells_client)
+                        user_agent, address_prefix, client, application_grant, browser_session, tells_client)
                     SELECT project, account, \(new.id.rawValue), tenant, \(new.secretHash), auth_time, sign_in_provider,
                         second_factor, second_factor_identifier, claims, sign_in_attributes, \(now), \(now), user_agent,
-                        address_prefix, \(new.client), \(try new.grant.json)::jsonb, \(new.codeHash), \(new.codeUntil), session,
-                        true
+                        address_prefix, \(new.client), \(try new.grant.json)::jsonb, session, true
                     FROM browser
-                    RETURNING session
+                    ON CONFLICT (project, account, session) DO NOTHING
+                    RETURNING *
                 ), audit AS (\(sql: entry.insertion(from: "opened", resource: "session"))) \(sql: telling),
-                \(sql: Self.surplus(of: "SELECT project, account FROM browser", ofApplications: true, now: now)),
+                \(sql: Self.surplus(of: "SELECT project, account FROM opened", ofApplications: true, now: now)),
                 surplus_audit AS (\(sql: surplus.insertion(from: "surplus", resource: "session")))
-                SELECT count(*) FROM opened
+                \(sql: Self.applicationColumns) FROM opened s \(sql: Self.applicationJoins)
                 """
-            ) { row in try row.next(Int64.self) }
-        }
-        return count.first == 1
-    }
-
-    /// Exchanges a code, once: of simultaneous requests, the one whose statement changes the row gets the session.
-    ///
-    /// - Parameters:
-    ///   - redirectURI: nil if the client did not repeat it.
-    ///   - proof: the key that the client has proved to have.
-    ///   - secretHash: of the session's first refresh token.
-    /// - Returns: nil if the code is unknown, expired, used, or of another client or redirect URI.
-    package func redeem(
-        code: [UInt8],
-        of key: SessionKey,
-        by client: String,
-        redirectURI: String?,
-        key proof: KeyProof,
-        secretHash: [UInt8],
-        now: Date
-    ) async throws -> ApplicationSession? {
-        try await applicationSessions(
-            """
-            WITH s AS (
-                UPDATE sessions SET secret_hash = \(secretHash), code_until = NULL, last_used_at = \(now),
-                    application_grant = application_grant - 'keyThumbprint'
-                        || jsonb_strip_nulls(jsonb_build_object('keyThumbprint', \(proof.bound)::text))
-                WHERE project = \(key.project.rawValue) AND account = \(key.account.rawValue)
-                    AND session = \(key.session.rawValue) AND client = \(client) AND code_hash = \(code)
-                    AND code_until > \(now) AND revoked_at IS NULL
-                    AND (\(redirectURI)::text IS NULL OR application_grant ->> 'redirectURI' = \(redirectURI))
-                    AND (application_grant ->> 'keyThumbprint' IS NULL
-                        OR application_grant ->> 'keyThumbprint' = \(proof.shown))
-                RETURNING *
             )
-            \(sql: Self.applicationColumns) FROM s \(sql: Self.applicationJoins)
-            """
-        )
+        }
     }
 
-    /// What a code grants that was not exchanged yet; nil for any other.
-    package func grant(ofCode code: [UInt8], of key: SessionKey, to client: String) async throws -> ApplicationGrant? {
-        try await database.query(
-            """
-            SELECT application_grant::text FROM sessions
-            WHERE project = \(key.project.rawValue) AND account = \(key.account.rawValue)
-                AND session = \(key.session.rawValue) AND client = \(client) AND code_hash = \(code)
-                AND code_until IS NOT NULL
-            """
-        ) { row in try ApplicationGrant(json: row.next()) }.first
-    }
-
-    /// Ends the session of a code that was exchanged before: a thief may have been the first, or be the second
-    /// (OAuth 2.1 §4.1.3).
+    /// Ends the session of a code that was redeemed before: a thief may have been the first, or be the second (RFC 9700
+    /// §4.2.4).
     ///
     /// - Returns: whether there was one.
-    package func endReplayed(code: [UInt8], of key: SessionKey, in scope: Scope, now: Date) async throws -> Bool {
+    package func endReplayed(_ key: SessionKey, of client: String, in scope: Scope, now: Date) async throws -> Bool {
         try await endApplication(
             key,
-            where: "code_hash = \(code) AND code_until IS NULL",
+            where: "client = \(client)",
             because: "CODE_REUSED",
             in: scope,
             now: now
@@ -329,7 +237,7 @@ extension SessionStore {
             """
             \(sql: Self.applicationColumns) FROM sessions s \(sql: Self.applicationJoins)
             WHERE s.project = \(key.project.rawValue) AND s.account = \(key.account.rawValue)
-                AND s.session = \(key.session.rawValue) AND s.client IS NOT NULL AND s.code_until IS NULL
+                AND s.session = \(key.session.rawValue) AND s.client IS NOT NULL
                 AND (\(secretHash)::bytea IS NULL OR s.secret_hash = \(secretHash))
             """
         )

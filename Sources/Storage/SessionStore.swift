@@ -39,7 +39,7 @@ extension SessionStore {
             FROM sessions s JOIN accounts a ON a.project = s.project AND a.account = s.account
             WHERE s.project = \(scope.project.rawValue) AND s.account = \(account.rawValue)
                 AND s.tenant = \(scope.tenant.rawValue) AND s.revoked_at IS NULL AND s.auth_time >= a.valid_since
-                AND s.last_used_at >= \(idleSince ?? .distantPast) AND s.code_until IS NULL
+                AND s.last_used_at >= \(idleSince ?? .distantPast)
             ORDER BY s.last_used_at DESC, s.session LIMIT 1000
             """
         ) { row in
@@ -70,13 +70,10 @@ extension SessionStore {
         in scope: Scope,
         now: Date
     ) async throws -> Int? {
-        try await gate.pass(account, in: scope.project, .session) {
-            if case .only(let session) = which, caller ?? session == session {
-                return try await end(which, of: account, by: caller, in: scope, now: now, database)
-            }
+        try await gate.pass(account, in: scope.project, .signOut) {
             // Changes that end or open sessions lock the account; after the lock, the statement sees whether the
-            // caller's session ended.
-            return try await database.transaction { transaction in
+            // caller's session ended, and the last grant that began from one.
+            try await database.transaction { transaction in
                 try await transaction.execute(AccountStore.locking(account, scope))
                 return try await end(which, of: account, by: caller, in: scope, now: now, transaction)
             }
@@ -93,7 +90,7 @@ extension SessionStore {
     ) async throws -> Int? {
         let condition: SQL =
             switch which {
-            case .only(let session): "session = \(session.rawValue)"
+            case .only(let session): "(session = \(session.rawValue) OR browser_session = \(session.rawValue))"
             case .browser(let session):
                 """
                 (session = \(session.rawValue) OR browser_session = \(session.rawValue)
@@ -157,9 +154,10 @@ extension SessionStore {
     }
 
     package enum Which: Sendable {
+        /// One, and what was granted through it.
         case only(SessionID)
-        /// A browser's, and those of applications to which it led that have no access while the user is away (OpenID
-        /// Connect Back-Channel Logout 1.0 §2.7).
+        /// A browser's that its user leaves, and those of applications to which it led that have no access while the user
+        /// is away (OpenID Connect Back-Channel Logout 1.0 §2.7).
         case browser(SessionID)
         /// All of an application.
         case application(_ client: String)

@@ -72,7 +72,7 @@ package struct Sweeper: Service {
         ]
         let steps =
             tables.map { table in { () async throws -> Int in try await sweep(table) } }
-            + [sweepSessions, sweepCodes, sweepClients, sweepMerges, sweepCounts, sweepGuests]
+            + [sweepSessions, sweepClients, sweepMerges, sweepCounts, sweepGuests]
         var total = 0
         var failure: (any Error)?
         for step in steps {
@@ -117,18 +117,6 @@ package struct Sweeper: Service {
                     WHERE project = p.project AND revoked_at < \(end)
                     ORDER BY revoked_at LIMIT 1000 FOR UPDATE SKIP LOCKED
                 ) s LIMIT 1000
-            ))
-            """
-        )
-    }
-
-    /// Sessions of applications that never exchanged their code.
-    private func sweepCodes() async throws -> Int {
-        try await repeatedly(
-            """
-            DELETE FROM sessions WHERE ctid = ANY (ARRAY(
-                SELECT ctid FROM sessions WHERE code_until < \(now().addingTimeInterval(-3_600))
-                ORDER BY code_until LIMIT 1000 FOR UPDATE SKIP LOCKED
             ))
             """
         )

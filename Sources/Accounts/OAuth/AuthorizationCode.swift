@@ -1,32 +1,49 @@
+import Foundation
 import OAuth
 import Projects
 import Secrets
-import Sessions
 import Storage
 
-/// What an application exchanges for its tokens: it names its session's row, as refresh tokens do.
+/// What an application exchanges for its tokens.
 ///
-/// The row stores a hash of its secret and of the challenge together, so that only the verifier's owner has a use for it
-/// (RFC 7636), and a stolen code cannot even be used up.
-struct AuthorizationCode {
-    /// The lifetime in seconds (OAuth 2.1 §4.1.2 recommends a short one).
-    static let lifetime = 60.0
+/// It carries what the user granted, sealed for the client and the challenge, so that nothing is stored until it is
+/// redeemed, and only the verifier's owner has a use for it (RFC 7636). The session that it names begins once.
+struct AuthorizationCode: Codable {
+    /// In seconds (OAuth 2.1 §4.1.2 recommends a short one).
+    static let lifetime: Int64 = 60
 
-    private let token: RefreshToken
+    let account: String
+    /// The browser's session.
+    let browser: String
+    /// The application's session.
+    let session: String
+    let grant: ApplicationGrant
+    /// Seconds since 1970.
+    let expiresAt: Int64
 
-    init(_ token: RefreshToken) { self.token = token }
-
-    init?(_ text: Secret) {
-        guard let token = RefreshToken(text.reveal()) else { return nil }
-        self.token = token
+    private static func place(_ client: String, _ challenge: String, _ project: ProjectID) -> String {
+        "authorization_code/\(project)/\(challenge)/\(client)"
     }
 
-    var text: String { token.text }
-
-    func key(_ caller: Caller) -> SessionKey? {
-        guard token.projectNumber == caller.project.number else { return nil }
-        return SessionKey(project: caller.project.id, account: token.account, session: token.session)
+    func sealed(for client: String, challenge: String, by keyRing: KeyRing, in project: ProjectID) throws -> String {
+        let place = Self.place(client, challenge, project)
+        return Base64URL.encode(try keyRing.seal([UInt8](JSONEncoder().encode(self)), for: place))
     }
 
-    func hash(challenge: String) -> [UInt8] { SecureHash.sha256("code.\(token.secret.reveal()).\(challenge)") }
+    /// - Parameter text: from ``sealed(for:challenge:by:in:)``; nil for anything else.
+    init?(_ text: Secret, of client: String, challenge: String, openedBy keyRing: KeyRing, in project: ProjectID) {
+        guard let sealed = Base64URL.decode(text.reveal()),
+            let bytes = try? keyRing.open(sealed, for: Self.place(client, challenge, project)),
+            let code = try? JSONDecoder().decode(Self.self, from: Data(bytes))
+        else { return nil }
+        self = code
+    }
+
+    init(account: String, browser: String, session: String, grant: ApplicationGrant, expiresAt: Int64) {
+        self.account = account
+        self.browser = browser
+        self.session = session
+        self.grant = grant
+        self.expiresAt = expiresAt
+    }
 }

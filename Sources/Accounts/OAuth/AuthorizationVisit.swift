@@ -30,8 +30,8 @@ struct AuthorizationVisit: Codable, Sendable {
 
     struct Shown: Codable, Sendable {
         let account: String
-        /// Whether the user signed in for this request.
-        let isForThis: Bool
+        /// The session of a sign-in for this request; nil if the user was signed in before.
+        let signedIn: String?
     }
 
     /// Another project's visit cannot be opened: its own settings have allowed what it asks for.

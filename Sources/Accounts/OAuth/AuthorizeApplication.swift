@@ -20,10 +20,14 @@ package struct AuthorizeApplication: Sendable {
     package struct Browser: Sendable {
         /// The secret to which visits are bound; nil before the first one.
         package var secret: Secret?
-        /// The refresh token of its session in the project; nil if nobody is signed in.
+        /// The cookie of its session in the project; nil if nobody is signed in.
         package var session: Secret?
+        /// Whether it says that its user caused the request.
+        package var isByUser: Bool
 
-        package init(secret: Secret?, session: Secret?) { (self.secret, self.session) = (secret, session) }
+        package init(secret: Secret?, session: Secret?, isByUser: Bool = false) {
+            (self.secret, self.session, self.isByUser) = (secret, session, isByUser)
+        }
     }
 
     package enum Outcome: Sendable {
@@ -33,6 +37,8 @@ package struct AuthorizeApplication: Sendable {
         case consent(Consent)
         /// Back to the application.
         case leave(Destination)
+        /// A page offers the way back, because the user refused and nobody vouches for the application's address.
+        case offer(url: String)
         /// Nobody is sent anywhere: the device asks again soon.
         case device(isAllowed: Bool)
     }
@@ -59,26 +65,12 @@ package struct AuthorizeApplication: Sendable {
         package let browser: Browser
     }
 
-    /// A user of the browser.
-    private struct SignedIn {
-        var used: Refresh.Used
-        /// Whether the user signed in for this request.
-        var isForThis: Bool
-
-        func facts(for request: AuthorizationRequest) -> AuthorizationStep.SignedIn {
-            AuthorizationStep.SignedIn(
-                authTime: used.session.authTime,
-                isNamed: request.subject.map { $0 == used.account.id.rawValue } ?? true,
-                isForThis: isForThis
-            )
-        }
-    }
-
     // MARK: Steps
 
     /// A request as the application sent the browser with it.
     ///
-    /// - Throws: ``OAuth/AuthorizationRequest/Unredirectable``, ``OAuthError`` for an unknown client.
+    /// - Throws: ``OAuth/AuthorizationRequest/Unredirectable``; ``OAuthError`` for an unknown client, and for what is not
+    ///   redirected to a stranger's.
     package func begin(_ parameters: FormFields, _ browser: Browser, _ caller: Caller) async throws -> Result {
         let client = try await parts.client(parameters["client_id"], caller)
         let request: AuthorizationRequest
@@ -90,8 +82,7 @@ package struct AuthorizeApplication: Sendable {
                 request = try parts.authorizationRequest(parameters, of: client, caller)
             }
         } catch let refused as AuthorizationRequest.Refused {
-            let url = try url(of: refused.answer, refused.error, caller)
-            return Result(outcome: .leave(Destination(url: url, isDirect: true)), browser: browser)
+            return Result(outcome: try refuse(refused, client, isDirect: true, caller), browser: browser)
         }
         return try await begin(request, for: nil, browser, caller)
     }
@@ -133,7 +124,8 @@ package struct AuthorizeApplication: Sendable {
             startedAt: parts.seconds
         )
         visit.device = device
-        let user = try await user(of: browser.session, caller).map { SignedIn(used: $0, isForThis: false) }
+        let isSilent = request != nil && !browser.isByUser
+        let user = try await parts.browserUser(browser.session, of: request?.client, isSilent: isSilent, caller)
         return try await goOn(visit, user, secret, isDirect: device == nil, caller)
     }
 
@@ -143,12 +135,13 @@ package struct AuthorizeApplication: Sendable {
     package func comeBack(_ visit: String?, code: String?, _ browser: Browser, _ caller: Caller) async throws -> Result
     {
         let (visit, secret) = try open(visit, browser, caller)
-        var user: SignedIn?
-        if let code, let session = try await redeem(code, visit, caller) {
-            user = try await self.user(of: session, caller).map { SignedIn(used: $0, isForThis: true) }
-        } else {
-            user = try await self.user(of: browser.session, caller).map { SignedIn(used: $0, isForThis: false) }
-        }
+        let signedIn = if let code { try await redeem(code, visit, caller) } else { RefreshToken?.none }
+        let user = try await parts.browserUser(
+            signedIn.map { Secret($0.text) } ?? browser.session,
+            of: visit.request?.client,
+            signedIn: signedIn?.session.rawValue,
+            caller
+        )
         return try await goOn(visit, user, secret, isDirect: true, caller)
     }
 
@@ -161,29 +154,27 @@ package struct AuthorizeApplication: Sendable {
         switch answer {
         case .deny:
             if let device = visit.device {
-                _ = try await parts.stores.deviceCodes.decide(
-                    device.codeHash,
-                    nil,
-                    in: caller.project.id,
-                    now: parts.now()
-                )
+                _ = try await decide(device, nil, caller)
                 return Result(outcome: .device(isAllowed: false), browser: browser)
             }
             guard let request = visit.request else { throw AccountsError.invalidSessionInfo }
-            let error = OAuthError(.accessDenied, "The user refused")
-            let url = try url(of: request.answer, error, caller)
-            return Result(outcome: .leave(Destination(url: url, isDirect: false)), browser: browser)
+            let client = try await parts.client(request.client, caller)
+            guard client.allows(redirectURI: request.redirectURI) else { throw AccountsError.invalidSessionInfo }
+            let url = try url(of: request.answer, OAuthError(.accessDenied, "The user refused"), caller)
+            let way: Outcome = client.isStrangers ? .offer(url: url) : .leave(Destination(url: url, isDirect: false))
+            return Result(outcome: way, browser: browser)
         case .changeAccount:
             visit.shown = nil
             return try await goOn(visit, nil, secret, isDirect: false, caller)
         case .allow:
-            guard let used = try await user(of: browser.session, caller) else {
-                return try await goOn(visit, nil, secret, isDirect: false, caller)
-            }
-            // The page showed another account than the one that is signed in now.
-            let hasAgreed = visit.shown?.account == used.account.id.rawValue
-            let isForThis = hasAgreed && visit.shown?.isForThis == true
-            let user = SignedIn(used: used, isForThis: isForThis)
+            let user = try await parts.browserUser(
+                browser.session,
+                of: visit.request?.client,
+                signedIn: visit.shown?.signedIn,
+                caller
+            )
+            // The page may have shown another account than the one that is signed in now.
+            let hasAgreed = user != nil && visit.shown?.account == user?.account.id.rawValue
             return try await goOn(visit, user, secret, hasAgreed: hasAgreed, isDirect: false, caller)
         }
     }
@@ -192,129 +183,112 @@ package struct AuthorizeApplication: Sendable {
 
     private func goOn(
         _ visit: AuthorizationVisit,
-        _ user: SignedIn?,
+        _ user: BrowserUser?,
         _ secret: Secret,
         hasAgreed: Bool = false,
         isDirect: Bool,
         _ caller: Caller
     ) async throws -> Result {
-        guard let request = visit.request else { return try ownGrants(visit, user, secret, caller) }
-        let client = try await parts.client(request.client, caller)
-        var granted: [ApplicationGrant] = []
-        if let user, !client.isTrusted, !hasAgreed {
-            granted = try await parts.sessions.grants(of: user.used.account.id, to: client.id, in: caller.scope)
+        let browser = Browser(secret: secret, session: user?.cookie)
+        guard let begun = visit.request else {
+            let outcome: Outcome = try user == nil ? .signIn(signIn(visit, caller)) : .leave(ownGrants(caller))
+            return Result(outcome: outcome, browser: browser)
         }
-        let step = AuthorizationStep.next(
-            for: request,
-            of: client,
-            session: user?.facts(for: request),
-            granted: granted,
-            hasAgreed: hasAgreed,
-            now: parts.seconds
-        )
-        let browser = Browser(secret: secret, session: user?.used.refreshToken)
+        let client = try await parts.client(begun.client, caller)
+        do {
+            let request = try begun.current(of: client, caller.project.settings.oauth)
+            let step = AuthorizationStep.next(
+                for: request,
+                of: client,
+                session: user?.facts(for: request),
+                granted: user?.found.granted ?? [],
+                hasAgreed: hasAgreed,
+                now: parts.seconds
+            )
+            let outcome = try await outcome(of: step, visit, request, client, user, isDirect: isDirect, caller)
+            return Result(outcome: outcome, browser: browser)
+        } catch let refused as AuthorizationRequest.Refused {
+            let outcome = try refuse(refused, client, hasAgreed: hasAgreed, isDirect: isDirect, caller)
+            return Result(outcome: outcome, browser: browser)
+        }
+    }
+
+    private func outcome(
+        of step: AuthorizationStep,
+        _ visit: AuthorizationVisit,
+        _ request: AuthorizationRequest,
+        _ client: OAuthClient,
+        _ user: BrowserUser?,
+        isDirect: Bool,
+        _ caller: Caller
+    ) async throws -> Outcome {
         switch (step, user) {
-        case (.refuse(let error), _):
-            let url = try url(of: request.answer, error, caller)
-            return Result(outcome: .leave(Destination(url: url, isDirect: isDirect)), browser: browser)
+        case (.refuse(let error), _): throw AuthorizationRequest.Refused(error: error, answer: request.answer)
         case (.consent, let user?):
             var visit = visit
-            visit.shown = .init(account: user.used.account.id.rawValue, isForThis: user.isForThis)
-            let consent = Consent(
-                client: client,
-                account: user.used.account,
-                request: request,
-                userCode: visit.device?.userCode,
-                visit: try visit.sealed(by: parts.keyRing, in: caller.project.id)
+            let account = user.account.id.rawValue
+            visit.shown = .init(account: account, signedIn: user.isForThis ? user.session.id.rawValue : nil)
+            return .consent(
+                Consent(
+                    client: client,
+                    account: user.account,
+                    request: request,
+                    userCode: visit.device?.userCode,
+                    visit: try visit.sealed(by: parts.keyRing, in: caller.project.id)
+                )
             )
-            return Result(outcome: .consent(consent), browser: browser)
-        case (.grant, let user?) where visit.device != nil:
-            let isAllowed = try await allow(visit, client, user.used, caller)
-            return Result(outcome: .device(isAllowed: isAllowed), browser: browser)
         case (.grant, let user?):
-            guard let code = try await grant(request, to: client, user.used, caller) else { break }
-            let url = try self.url(of: request.answer, [("code", code.text)], caller)
-            return Result(outcome: .leave(Destination(url: url, isDirect: isDirect)), browser: browser)
-        case (.signIn, _), (.consent, nil), (.grant, nil): break
+            guard let device = visit.device else {
+                let code = try code(for: request, of: user, caller)
+                let url = try url(of: request.answer, [("code", code)], caller)
+                return .leave(Destination(url: url, isDirect: isDirect))
+            }
+            let browser = SessionKey(project: caller.project.id, account: user.account.id, session: user.session.id)
+            return .device(isAllowed: try await decide(device, browser, caller))
+        case (.signIn, _), (.consent, nil), (.grant, nil): return .signIn(try signIn(visit, caller))
         }
-        return Result(outcome: .signIn(try signIn(visit, caller)), browser: browser)
     }
 
-    private func ownGrants(
-        _ visit: AuthorizationVisit,
-        _ user: SignedIn?,
-        _ secret: Secret,
-        _ caller: Caller
-    ) throws -> Result {
-        let browser = Browser(secret: secret, session: user?.used.refreshToken)
-        guard user != nil else { return Result(outcome: .signIn(try signIn(visit, caller)), browser: browser) }
-        let url = try parts.applicationIssuer(of: caller.project) + ProviderMetadata.Endpoint.grants.rawValue
-        return Result(outcome: .leave(Destination(url: url, isDirect: true)), browser: browser)
-    }
-
-    /// - Returns: false if the code has expired meanwhile, or the browser's session has just ended.
-    private func allow(
-        _ visit: AuthorizationVisit,
+    /// A refusal goes to the application if an admin or the user vouches for its address: anybody can make our host lead
+    /// to that of a stranger's client (RFC 9700 §4.11.2).
+    private func refuse(
+        _ refused: AuthorizationRequest.Refused,
         _ client: OAuthClient,
-        _ user: Refresh.Used,
+        hasAgreed: Bool = false,
+        isDirect: Bool,
+        _ caller: Caller
+    ) throws -> Outcome {
+        guard hasAgreed || !client.isStrangers else { throw refused.error }
+        return .leave(Destination(url: try url(of: refused.answer, refused.error, caller), isDirect: isDirect))
+    }
+
+    private func ownGrants(_ caller: Caller) throws -> Destination {
+        let url = try parts.applicationIssuer(of: caller.project) + ProviderMetadata.Endpoint.grants.rawValue
+        return Destination(url: url, isDirect: true)
+    }
+
+    /// - Returns: false if the code has expired meanwhile, or was decided.
+    private func decide(
+        _ device: AuthorizationVisit.Device,
+        _ browser: SessionKey?,
         _ caller: Caller
     ) async throws -> Bool {
-        guard let device = visit.device, let request = visit.request else { return false }
-        let session = SessionID(random: parts.random)
-        let new = NewApplicationSession(
-            id: session,
-            client: client.id,
-            grant: request.grant,
-            codeHash: device.codeHash,
-            codeUntil: parts.now().addingTimeInterval(Double(AuthorizeDevice.lifetime)),
-            secretHash: parts.random.bytes(32)
-        )
-        let browser = SessionKey(project: caller.project.id, account: user.account.id, session: user.session.id)
-        guard try await open(new, from: browser, caller) else { return false }
-        let granted = SessionKey(project: caller.project.id, account: user.account.id, session: session)
-        return try await parts.stores.deviceCodes.decide(
-            device.codeHash,
-            granted,
-            in: caller.project.id,
-            now: parts.now()
-        )
+        try await parts.stores.deviceCodes.decide(device.codeHash, browser, in: caller.project.id, now: parts.now())
     }
 
-    /// Nil if the browser's session has just ended.
-    private func grant(
-        _ request: AuthorizationRequest,
-        to client: OAuthClient,
-        _ user: Refresh.Used,
-        _ caller: Caller
-    ) async throws -> AuthorizationCode? {
-        let session = SessionID(random: parts.random)
+    private func code(for request: AuthorizationRequest, of user: BrowserUser, _ caller: Caller) throws -> String {
         let code = AuthorizationCode(
-            RefreshToken(
-                projectNumber: caller.project.number,
-                account: user.account.id,
-                session: session,
-                secret: Secret(parts.random.handle())
-            )
-        )
-        let new = NewApplicationSession(
-            id: session,
-            client: client.id,
+            account: user.account.id.rawValue,
+            browser: user.session.id.rawValue,
+            session: SessionID(random: parts.random).rawValue,
             grant: request.grant,
-            codeHash: code.hash(challenge: request.codeChallenge),
-            codeUntil: parts.now().addingTimeInterval(AuthorizationCode.lifetime),
-            secretHash: parts.random.bytes(32)
+            expiresAt: parts.seconds + AuthorizationCode.lifetime
         )
-        let browser = SessionKey(project: caller.project.id, account: user.account.id, session: user.session.id)
-        return try await open(new, from: browser, caller) ? code : nil
-    }
-
-    private func open(_ new: NewApplicationSession, from browser: SessionKey, _ caller: Caller) async throws -> Bool {
-        try await parts.sessions.open(
-            new,
-            from: browser,
-            isTold: caller.project.settings.delivery.takes(.grantCreated),
-            in: caller.scope,
-            now: parts.now()
+        return try code.sealed(
+            for: request.client,
+            challenge: request.codeChallenge,
+            by: parts.keyRing,
+            in: caller.project.id
         )
     }
 
@@ -342,27 +316,20 @@ package struct AuthorizeApplication: Sendable {
         return (visit, secret)
     }
 
-    /// The session of a code of the sign-in page; nil if it was used, or is none of this visit's.
-    private func redeem(_ code: String, _ visit: AuthorizationVisit, _ caller: Caller) async throws -> Secret? {
-        let redeem = RedeemSignInCode(parts: parts)
+    /// The session of a code of the sign-in page, which becomes the browser's; nil if the code was used, or is none of
+    /// this visit's.
+    private func redeem(_ code: String, _ visit: AuthorizationVisit, _ caller: Caller) async throws -> RefreshToken? {
+        let content: SignInCode.Content
         do {
-            let result = try await redeem(token: Secret("\(code).\(visit.verifier.reveal())"), caller)
-            guard case .signedIn(let tokens) = result.end else { return nil }
-            return tokens.refreshToken
+            content = try await RedeemSignInCode(parts: parts)
+                .content(token: Secret("\(code).\(visit.verifier.reveal())"), caller)
         } catch AccountsError.invalidCustomToken {
             return nil
         }
-    }
-
-    /// Nil if the session has ended.
-    func user(of session: Secret?, _ caller: Caller) async throws -> Refresh.Used? {
-        guard let session else { return nil }
-        let rotates = caller.project.settings.rotateRefreshTokens
-        do {
-            return try await Refresh(parts: parts).use(session, rotates: rotates, caller)
-        } catch let error as AccountsError where error.endsSession {
-            return nil
-        }
+        guard let token = RefreshToken(content.refreshToken) else { return nil }
+        let key = SessionKey(project: caller.project.id, account: token.account, session: token.session)
+        try await parts.sessions.give(key, from: token.secretHash, toBrowser: token.browserHash)
+        return token
     }
 
     // MARK: Answers

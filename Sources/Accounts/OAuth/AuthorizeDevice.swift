@@ -2,6 +2,7 @@ import Foundation
 package import OAuth
 import Projects
 package import Secrets
+import Sessions
 import Storage
 import Text
 
@@ -68,6 +69,11 @@ package struct AuthorizeDevice: Sendable {
     static func canonical(_ text: String?) -> String? {
         let letters = TypedCode.plain(text ?? "").uppercased()
         return letters.count == 8 && letters.allSatisfy(alphabet.contains) ? letters : nil
+    }
+
+    /// The session that a code begins, once.
+    static func session(of hash: [UInt8]) -> SessionID {
+        SessionID(bytes: SecureHash.sha256(Array("session.".utf8) + hash))
     }
 
     static func hash(of code: Secret) -> [UInt8] { SecureHash.sha256("device." + code.reveal()) }

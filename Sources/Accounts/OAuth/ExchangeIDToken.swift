@@ -15,7 +15,7 @@ package struct ExchangeIDToken: Sendable {
 
     /// - Parameters:
     ///   - idToken: as the app has it.
-    ///   - resources: the audiences; at least one.
+    ///   - resources: the audience, one.
     ///   - keyThumbprint: of the key that the client has proved to have; nil for a bearer token.
     /// - Throws: ``OAuthError``.
     package func callAsFunction(
@@ -34,7 +34,7 @@ package struct ExchangeIDToken: Sendable {
         }
         let settings = caller.project.settings.oauth
         let resources = try settings.resources(resources)
-        guard !resources.isEmpty else { throw OAuthError(.invalidTarget, "resource is missing") }
+        guard resources.count == 1 else { throw OAuthError(.invalidTarget, "resource must name one") }
         let user: SignedInAccount
         do {
             user = try await parts.authenticate(idToken.reveal(), caller: caller)
@@ -49,7 +49,7 @@ package struct ExchangeIDToken: Sendable {
         tokens.keyThumbprint = keyThumbprint
         let lifetime = settings.accessTokenSeconds
         let accessToken = try parts.sign(
-            tokens.accessToken(for: resources, id: parts.random.handle(), lifetime: lifetime),
+            tokens.accessToken(for: resources[0], id: parts.random.handle(), lifetime: lifetime),
             type: ApplicationTokens.accessTokenType,
             of: caller.project
         )

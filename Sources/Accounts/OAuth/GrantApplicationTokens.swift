@@ -28,7 +28,7 @@ package struct GrantApplicationTokens: Sendable {
 
     /// - Parameters:
     ///   - redirectURI: nil if the client did not repeat it, as OAuth 2.1 §4.1.3 allows.
-    ///   - resources: the audiences of this access token; empty for all that were granted.
+    ///   - resources: the audience of this access token, one that was granted (``OAuth/ApplicationGrant/audience(named:isRefresh:_:)``).
     ///   - key: the thumbprint of the key that the client has proved to have, likewise below.
     package func redeem(
         _ text: Secret,
@@ -42,51 +42,91 @@ package struct GrantApplicationTokens: Sendable {
         guard let challenge = verifier.flatMap({ CodeChallenge.of($0.reveal()) }) else {
             throw OAuthError(.invalidRequest, "code_verifier is missing or malformed")
         }
-        let refused = OAuthError(.invalidGrant, "The code is unknown, expired, used, or another client's")
-        guard let code = AuthorizationCode(text), let key = code.key(caller) else { throw refused }
-        let hash = code.hash(challenge: challenge)
-        try await requireGranted(resources, to: client, by: hash, of: key)
+        guard
+            let code = AuthorizationCode(
+                text,
+                of: client.id,
+                challenge: challenge,
+                openedBy: parts.keyRing,
+                in: caller.project.id
+            ), let browser = SessionID(rawValue: code.browser), let session = SessionID(rawValue: code.session)
+        else { throw Self.refused }
+        let grant = code.grant
+        let isGood =
+            parts.seconds < code.expiresAt && redirectURI ?? grant.redirectURI == grant.redirectURI
+            && client.allows(redirectURI: grant.redirectURI)
+            && grant.keyThumbprint ?? keyThumbprint == keyThumbprint
+        let key = { SessionKey(project: caller.project.id, account: AccountID(code.account), session: $0) }
+        if isGood {
+            let begun = try await begin(
+                session,
+                from: key(browser),
+                grant,
+                resources: resources,
+                key: keyThumbprint,
+                client,
+                caller
+            )
+            if let begun { return begun }
+        }
+        if try await parts.sessions.endReplayed(key(session), of: client.id, in: caller.scope, now: parts.now()) {
+            AccountEvent.refreshTokenReused.log(AccountID(code.account), caller)
+        }
+        throw Self.refused
+    }
+
+    private static let refused = OAuthError(.invalidGrant, "The code is unknown, expired, used, or another client's")
+
+    /// Begins what a code grants.
+    ///
+    /// A resource that was not granted is refused before: otherwise the client would have neither tokens nor a code, and
+    /// the user a session that nobody can use.
+    ///
+    /// - Returns: nil if it has begun before, or the browser's session has ended.
+    private func begin(
+        _ session: SessionID,
+        from browser: SessionKey,
+        _ granted: ApplicationGrant,
+        resources: [String],
+        key keyThumbprint: String?,
+        _ client: OAuthClient,
+        _ caller: Caller
+    ) async throws -> Result? {
+        let settings = caller.project.settings
+        var grant = granted.current(of: client, settings.oauth)
+        let audience = try grant.audience(named: resources, isRefresh: false, settings.oauth)
+        grant.keyThumbprint = client.isPublic ? keyThumbprint : nil
         let secret = Secret(parts.random.handle())
-        let found = try await parts.sessions.redeem(
-            code: hash,
-            of: key,
-            by: client.id,
-            redirectURI: redirectURI,
-            key: KeyProof(shown: keyThumbprint, binds: client.isPublic),
-            secretHash: RefreshToken.hash(of: secret),
+        let begun = try await parts.sessions.open(
+            NewApplicationSession(
+                id: session,
+                client: client.id,
+                grant: grant,
+                secretHash: RefreshToken.hash(of: secret)
+            ),
+            from: browser,
+            isTold: settings.delivery.takes(.grantCreated),
+            in: caller.scope,
             now: parts.now()
         )
-        guard let found else {
-            if try await parts.sessions.endReplayed(code: hash, of: key, in: caller.scope, now: parts.now()) {
-                AccountEvent.refreshTokenReused.log(key.account, caller)
-            }
-            throw refused
-        }
-        return try result(of: found, secret, resources: resources, key: keyThumbprint, client, caller)
-    }
-
-    /// Refuses a resource that was not granted while the code is still good: once it is used up, the client would have
-    /// neither tokens nor a code, and the user a session that nobody can use.
-    ///
-    /// Only the redemption itself says whether the code is good; what it grants never changes.
-    private func requireGranted(
-        _ resources: [String],
-        to client: OAuthClient,
-        by code: [UInt8],
-        of key: SessionKey
-    ) async throws {
-        guard !resources.isEmpty, let grant = try await parts.sessions.grant(ofCode: code, of: key, to: client.id)
-        else {
-            return
-        }
-        _ = try Self.granted(resources, of: grant)
-    }
-
-    private static func granted(_ resources: [String], of grant: ApplicationGrant) throws(OAuthError) -> [String] {
-        guard let named = grant.resources(named: resources) else {
-            throw OAuthError(.invalidTarget, "resource must be one that was granted")
-        }
-        return named
+        guard let begun else { return nil }
+        let refreshToken = RefreshToken(
+            projectNumber: caller.project.number,
+            account: begun.account.id,
+            session: session,
+            secret: secret
+        )
+        return try result(
+            for: begun.account,
+            begun.session,
+            grant,
+            audience: audience,
+            nonce: grant.nonce,
+            key: keyThumbprint,
+            refreshToken: client.mayRefresh(grant) ? Secret(refreshToken.text) : nil,
+            client,
+            caller
+        )
     }
 
     /// - Parameter resources: as of a code.
@@ -98,7 +138,6 @@ package struct GrantApplicationTokens: Sendable {
         by client: OAuthClient,
         _ caller: Caller
     ) async throws -> Result {
-        let refused = OAuthError(.invalidGrant, "The code is unknown, expired, used, or another client's")
         let hash = AuthorizeDevice.hash(of: deviceCode)
         let answer = try await parts.stores.deviceCodes.poll(
             hash,
@@ -109,59 +148,29 @@ package struct GrantApplicationTokens: Sendable {
             now: parts.now()
         )
         switch answer {
-        case nil: throw refused
+        case nil: throw Self.refused
         case .pending: throw OAuthError(.authorizationPending, "The user has not decided yet")
         case .tooFast: throw OAuthError(.slowDown, "Ask every \(AuthorizeDevice.interval) seconds")
         case .denied: throw OAuthError(.accessDenied, "The user refused")
         case .expired: throw OAuthError(.expiredToken, "The code has expired")
-        case .granted(let key):
-            try await requireGranted(resources, to: client, by: hash, of: key)
-            let secret = Secret(parts.random.handle())
-            let found = try await parts.sessions.redeem(
-                code: hash,
-                of: key,
-                by: client.id,
-                redirectURI: nil,
-                key: KeyProof(shown: keyThumbprint, binds: client.isPublic),
-                secretHash: RefreshToken.hash(of: secret),
-                now: parts.now()
+        case .granted(let browser, let grant):
+            let begun = try await begin(
+                AuthorizeDevice.session(of: hash),
+                from: browser,
+                grant,
+                resources: resources,
+                key: keyThumbprint,
+                client,
+                caller
             )
-            guard let found else { throw refused }
-            return try result(of: found, secret, resources: resources, key: keyThumbprint, client, caller)
+            guard let begun else { throw Self.refused }
+            return begun
         }
-    }
-
-    private func result(
-        of found: ApplicationSession,
-        _ secret: Secret,
-        resources: [String],
-        key keyThumbprint: String?,
-        _ client: OAuthClient,
-        _ caller: Caller
-    ) throws -> Result {
-        guard found.isAlive else { throw OAuthError(.invalidGrant, "The user's session has ended") }
-        let refreshToken = RefreshToken(
-            projectNumber: caller.project.number,
-            account: found.account.id,
-            session: found.session.id,
-            secret: secret
-        )
-        return try result(
-            for: found.account,
-            found.session,
-            found.grant,
-            resources: resources,
-            nonce: found.grant.nonce,
-            key: keyThumbprint,
-            refreshToken: mayRefresh(client, found.grant) ? Secret(refreshToken.text) : nil,
-            client,
-            caller
-        )
     }
 
     /// - Parameters:
     ///   - scopes: some of those granted; nil for all.
-    ///   - resources: the audiences of this access token; empty for all that were granted, at each refresh.
+    ///   - resources: as of a code, at each refresh.
     package func refresh(
         _ text: Secret,
         scopes: [String]?,
@@ -183,18 +192,20 @@ package struct GrantApplicationTokens: Sendable {
         } catch let error as AccountsError where error.endsSession {
             throw refused
         }
-        guard var grant = used.grant, mayRefresh(client, grant) else { throw refused }
+        guard var grant = used.grant, client.mayRefresh(grant) else { throw refused }
+        let settings = caller.project.settings.oauth
         if let scopes {
             guard Set(scopes).isSubset(of: grant.scopes) else {
                 throw OAuthError(.invalidScope, "scope must not exceed what was granted")
             }
             grant.scopes = scopes
         }
+        grant = grant.current(of: client, settings)
         return try result(
             for: used.account,
             used.session,
             grant,
-            resources: resources,
+            audience: try grant.audience(named: resources, isRefresh: true, settings),
             nonce: nil,
             key: keyThumbprint,
             refreshToken: used.refreshToken,
@@ -203,34 +214,22 @@ package struct GrantApplicationTokens: Sendable {
         )
     }
 
-    /// A sign-in alone ends with its tokens; access without the user is asked for (OpenID Connect Core 1.0 §11), by
-    /// public clients too.
-    private func mayRefresh(_ client: OAuthClient, _ grant: ApplicationGrant) -> Bool {
-        client.metadata.grantTypes.contains(.refreshToken)
-            && (grant.scopes.contains(Scopes.offlineAccess) || !grant.scopes.contains(Scopes.openID))
-    }
-
     private func result(
         for account: Account,
         _ session: StoredSession,
         _ grant: ApplicationGrant,
-        resources: [String],
+        audience: String?,
         nonce: String?,
         key keyThumbprint: String?,
         refreshToken: Secret?,
         _ client: OAuthClient,
         _ caller: Caller
     ) throws -> Result {
-        let settings = caller.project.settings.oauth
-        var grant = grant
-        // A server expects what the list says now.
-        grant.resources = grant.resources.map { settings.listed(resource: $0) ?? $0 }
-        let resources = try Self.granted(resources, of: grant)
         var tokens = try parts.applicationTokens(of: client, account, session, grant, caller)
         tokens.keyThumbprint = keyThumbprint
-        let lifetime = settings.accessTokenSeconds
+        let lifetime = caller.project.settings.oauth.accessTokenSeconds
         let accessToken = try parts.sign(
-            tokens.accessToken(for: resources, id: parts.random.handle(), lifetime: lifetime),
+            tokens.accessToken(for: audience, id: parts.random.handle(), lifetime: lifetime),
             type: ApplicationTokens.accessTokenType,
             of: caller.project
         )

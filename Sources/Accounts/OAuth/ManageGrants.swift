@@ -28,9 +28,7 @@ package struct ManageGrants: Sendable {
 
     /// - Returns: nil if nobody is signed in.
     package func list(_ browser: AuthorizeApplication.Browser, _ caller: Caller) async throws -> Page? {
-        guard let user = try await AuthorizeApplication(parts: parts).user(of: browser.session, caller) else {
-            return nil
-        }
+        guard let user = try await parts.browserUser(browser.session, caller) else { return nil }
         return try await page(of: user, browser, caller)
     }
 
@@ -42,9 +40,7 @@ package struct ManageGrants: Sendable {
         _ browser: AuthorizeApplication.Browser,
         _ caller: Caller
     ) async throws -> Page? {
-        guard let user = try await AuthorizeApplication(parts: parts).user(of: browser.session, caller) else {
-            return nil
-        }
+        guard let user = try await parts.browserUser(browser.session, caller) else { return nil }
         if let client {
             let ended = try await parts.sessions.revoke(
                 .application(client),
@@ -59,7 +55,7 @@ package struct ManageGrants: Sendable {
     }
 
     private func page(
-        of user: Refresh.Used,
+        of user: BrowserUser,
         _ browser: AuthorizeApplication.Browser,
         _ caller: Caller
     ) async throws -> Page {
@@ -77,7 +73,7 @@ package struct ManageGrants: Sendable {
         return Page(
             account: user.account,
             applications: applications.sorted { ($0.lastUsedAt, $0.client.id) > ($1.lastUsedAt, $1.client.id) },
-            browser: AuthorizeApplication.Browser(secret: browser.secret, session: user.refreshToken)
+            browser: AuthorizeApplication.Browser(secret: browser.secret, session: user.cookie)
         )
     }
 }

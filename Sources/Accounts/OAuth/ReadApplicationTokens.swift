@@ -23,7 +23,7 @@ package struct ReadApplicationTokens: Sendable {
     package func userInfo(accessToken: Secret, key keyThumbprint: String?, _ caller: Caller) async throws -> JSONObject
     {
         guard let token = try await parts.accessToken(accessToken, caller),
-            token.keyThumbprint == keyThumbprint, token.audiences.contains(token.issuer),
+            token.keyThumbprint == keyThumbprint, token.audiences == [token.issuer],
             let found = try await parts.session(of: token, caller)
         else { throw OAuthError(.invalidToken, "The access token is expired, revoked, or for somebody else") }
         guard token.scopes.contains(Scopes.openID) else {
@@ -33,8 +33,8 @@ package struct ReadApplicationTokens: Sendable {
         return JSONObject([.init(name: "sub", value: .string(found.account.id.rawValue))] + claims)
     }
 
-    /// What a token is good for now (RFC 7662 §2.2), for a confidential client: a resource server asks about any access
-    /// token, a client about its own refresh tokens.
+    /// What a token is good for now (RFC 7662 §2.2), for a confidential client: a resource server that an admin registered
+    /// asks about any access token, a client about its own tokens.
     ///
     /// - Throws: ``OAuthError``.
     package func introspect(_ text: Secret, for client: OAuthClient, _ caller: Caller) async throws -> JSONObject {
@@ -42,7 +42,9 @@ package struct ReadApplicationTokens: Sendable {
             throw OAuthError(.unauthorizedClient, "Only confidential clients may introspect tokens")
         }
         if let token = try await parts.accessToken(text, caller) {
-            guard let found = try await parts.session(of: token, caller) else { return ["active": false] }
+            guard !client.isStrangers || token.client == client.id,
+                let found = try await parts.session(of: token, caller)
+            else { return ["active": false] }
             let key: JSONObject = token.keyThumbprint.map { ["cnf": ["jkt": .string($0)]] } ?? [:]
             let known: JSONObject = [
                 "active": true, "token_type": key.members.isEmpty ? "Bearer" : "DPoP", "iss": .string(token.issuer),

@@ -14,18 +14,15 @@ extension AccountsService { package var signOutBrowser: SignOutBrowser { SignOut
 package struct SignOutBrowser: Sendable {
     let parts: Parts
 
-    /// - Parameter session: the refresh token of the browser's session; nothing happens without one that lives.
+    /// - Parameter session: of the browser's cookie; nothing happens without one that lives.
     package func callAsFunction(_ session: Secret?, _ caller: Caller) async throws {
-        guard let session else { return }
-        do {
-            let used = try await Refresh(parts: parts).use(session, rotates: false, caller)
-            _ = try await parts.sessions.revoke(
-                .browser(used.session.id),
-                of: used.account.id,
-                in: used.caller.scope,
-                now: parts.now()
-            )
-        } catch let error as AccountsError where error.endsSession {}
+        guard let user = try await parts.browserUser(session, caller) else { return }
+        _ = try await parts.sessions.revoke(
+            .browser(user.session.id),
+            of: user.account.id,
+            in: caller.scope,
+            now: parts.now()
+        )
     }
 
     /// The client that sends the browser: that of the ID token, expired or not, if it brings one.

@@ -55,6 +55,14 @@ package struct RedeemSignInCode: Sendable {
 
     /// - Parameter token: `code.verifier`.
     package func callAsFunction(token: Secret?, _ caller: Caller) async throws -> SignInWithCustomToken.Result {
+        let content = try await content(token: token, caller)
+        let refresh = Refresh(parts: parts)
+        let tokens = try await refresh(refreshToken: Secret(content.refreshToken), caller).tokens
+        return SignInWithCustomToken.Result(end: .signedIn(tokens), isNewUser: content.isNewUser)
+    }
+
+    /// What the code stands for, once.
+    func content(token: Secret?, _ caller: Caller) async throws -> SignInCode.Content {
         let pieces = (token?.reveal() ?? "").split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
         guard pieces.count == 2, let challenge = CodeChallenge.of(pieces[1]),
             let bytes = try await parts.flows.take(
@@ -65,9 +73,6 @@ package struct RedeemSignInCode: Sendable {
                 now: parts.now()
             )
         else { throw AccountsError.invalidCustomToken(.malformed) }
-        let content = try JSONDecoder().decode(SignInCode.Content.self, from: Data(bytes))
-        let refresh = Refresh(parts: parts)
-        let tokens = try await refresh(refreshToken: Secret(content.refreshToken), caller).tokens
-        return SignInWithCustomToken.Result(end: .signedIn(tokens), isNewUser: content.isNewUser)
+        return try JSONDecoder().decode(SignInCode.Content.self, from: Data(bytes))
     }
 }

@@ -16,6 +16,8 @@ extension HTTPField.Name {
     static let forwardedFor = named("x-forwarded-for")
     /// The origin of the page that sends a request (Fetch Metadata, W3C).
     static let secFetchSite = named("sec-fetch-site")
+    static let secFetchMode = named("sec-fetch-mode")
+    static let secFetchUser = named("sec-fetch-user")
     static let secFetchDest = named("sec-fetch-dest")
     static let referrerPolicy = named("referrer-policy")
     static let requestPrivateNetwork = named("access-control-request-private-network")

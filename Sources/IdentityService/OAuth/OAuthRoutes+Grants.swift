@@ -29,7 +29,7 @@ extension OAuthRoutes {
                 return response(to: signIn, visited, context)
             }
             var page = GrantsPage(context: context, project: visited.project, grants: grants).page
-            page.cookies = Cookie.oauth(grants.browser, of: visited.project, isSecure: visited.own.isSecure)
+            page.cookies = Cookie.oauth(grants.browser, visited)
             return page.response()
         }
     }

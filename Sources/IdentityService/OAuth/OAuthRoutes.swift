@@ -31,16 +31,33 @@ struct OAuthRoutes {
 
     private func authorizeByQuery(_ call: Call) async throws -> Response {
         try await page(call, language: call.query["ui_locales"]) { page in
-            try await accounts.authorizeApplication.begin(call.query, page.browser, page.caller)
+            // Neither an image nor a script of another page is a visit.
+            guard call.headers[.secFetchMode] ?? "navigate" == "navigate" else {
+                throw OAuthError(.invalidRequest, "The user's browser must open this address as a page")
+            }
+            return try await accounts.authorizeApplication.begin(call.query, page.browser, page.caller)
         }
     }
 
     /// OpenID Connect Core 1.0 §3.1.2.1.
+    ///
+    /// Browsers send no `Lax` cookie with another site's POST, so they come again by GET.
     private func authorizeByForm(_ call: Call) async throws -> Response {
         let form = try Self.form(call)
-        return try await page(call, language: form["ui_locales"]) { page in
-            try await accounts.authorizeApplication.begin(form, page.browser, page.caller)
+        return try await visiting(call, language: form["ui_locales"]) { visited, _ in
+            let endpoint = visited.own.issuer(of: visited.project.id) + ProviderMetadata.Endpoint.authorize.rawValue
+            let query = form.text
+            guard query.utf8.count + endpoint.utf8.count < Request.maximumTarget else {
+                throw OAuthError(.invalidRequest, "The request is too long for a browser: push it (RFC 9126)")
+            }
+            return Self.redirect(to: "\(endpoint)?\(query)", [])
         }
+    }
+
+    private static func redirect(to url: String, _ cookies: [Cookie]) -> Response {
+        var headers: HTTPFields = [.location: url, .cacheControl: "no-store", .referrerPolicy: "no-referrer"]
+        for cookie in cookies { headers.append(HTTPField(name: .setCookie, value: cookie.header)) }
+        return Response(status: .seeOther, headers: headers)
     }
 
     private func comeBack(_ call: Call) async throws -> Response {
@@ -122,11 +139,7 @@ struct OAuthRoutes {
             state: form["state"],
             caller
         )
-        let ended = Cookie.oauth(
-            AuthorizeApplication.Browser(secret: nil, session: nil),
-            of: project,
-            isSecure: own.isSecure
-        )
+        let ended = [Cookie.oauthSession(nil, of: project, isSecure: own.isSecure)]
         var context = PageContext(language: .best(form["ui_locales"], accepting: call.headers[.acceptLanguage]))
         context.project = project
         if let url { return context.leaving(to: url, .logoutDone, .goOn, ended).response() }
@@ -222,7 +235,8 @@ struct OAuthRoutes {
                 own: own,
                 browser: AuthorizeApplication.Browser(
                     secret: Cookie.oauthBrowser(isSecure: own.isSecure, in: call.headers),
-                    session: Cookie.oauthSession(of: project, isSecure: own.isSecure, in: call.headers)
+                    session: Cookie.oauthSession(of: project, isSecure: own.isSecure, in: call.headers),
+                    isByUser: call.headers[.secFetchUser] == "?1"
                 )
             )
             return try await answer(visited, context)
@@ -238,7 +252,7 @@ struct OAuthRoutes {
         _ context: PageContext
     ) -> Response {
         let (project, own) = (visited.project, visited.own)
-        let cookies = Cookie.oauth(result.browser, of: project, isSecure: own.isSecure)
+        let cookies = Cookie.oauth(result.browser, visited)
         switch result.outcome {
         case .consent(let consent):
             var page = ConsentPage(
@@ -261,11 +275,18 @@ struct OAuthRoutes {
             guard destination.isDirect else {
                 return context.leaving(to: destination.url, .signedInAdvice, .goOn, cookies).response()
             }
-            var headers: HTTPFields = [
-                .location: destination.url, .cacheControl: "no-store", .referrerPolicy: "no-referrer",
-            ]
-            for cookie in cookies { headers.append(HTTPField(name: .setCookie, value: cookie.header)) }
-            return Response(status: .seeOther, headers: headers)
+            return Self.redirect(to: destination.url, cookies)
+        case .offer(let url):
+            var page = context.page(
+                .accessRefusedTitle,
+                """
+                <p role="status">\(html: context.html(.accessRefused))</p>
+                <p><a href="\(url)" rel="noreferrer">\(html: context.html(.goOn))</a> \
+                <bdi>\(RedirectURI(url)?.origin ?? "")</bdi></p>
+                """
+            )
+            page.cookies = cookies
+            return page.response()
         }
     }
 
@@ -332,28 +353,37 @@ extension Cookie {
 
     private static func sessionName(_ project: Project) -> String { "identity-session-\(project.number)" }
 
-    /// The cookies of an authorization: the browser's secret until it closes its session, and the user's session.
-    static func oauth(
-        _ browser: AuthorizeApplication.Browser,
-        of project: Project,
-        isSecure: Bool
-    ) -> [Cookie] {
-        let session = Cookie(
+    /// The cookies of an authorization: the browser's secret, and the user's session.
+    ///
+    /// A request without the session's cookie says nothing of what the browser has, so only one that came is removed.
+    static func oauth(_ browser: AuthorizeApplication.Browser, _ visited: OAuthRoutes.Visited) -> [Cookie] {
+        let isSecure = visited.own.isSecure
+        var cookies: [Cookie] = []
+        if let secret = browser.secret {
+            cookies.append(
+                Cookie(
+                    name: oauthBrowserName,
+                    value: secret.reveal(),
+                    seconds: 30 * 86_400,
+                    isSecure: isSecure,
+                    returnsFromOtherSites: false
+                )
+            )
+        }
+        if browser.session != nil || visited.browser.session != nil {
+            cookies.append(oauthSession(browser.session, of: visited.project, isSecure: isSecure))
+        }
+        return cookies
+    }
+
+    /// - Parameter value: nil to remove it.
+    static func oauthSession(_ value: Secret?, of project: Project, isSecure: Bool) -> Cookie {
+        Cookie(
             name: sessionName(project),
-            value: browser.session?.reveal() ?? "",
-            seconds: browser.session == nil ? 0 : 30 * 86_400,
+            value: value?.reveal() ?? "",
+            seconds: value == nil ? 0 : 30 * 86_400,
             isSecure: isSecure,
             returnsFromOtherSites: false
         )
-        guard let secret = browser.secret else { return [session] }
-        return [
-            Cookie(
-                name: oauthBrowserName,
-                value: secret.reveal(),
-                seconds: 30 * 86_400,
-                isSecure: isSecure,
-                returnsFromOtherSites: false
-            ), session,
-        ]
     }
 }

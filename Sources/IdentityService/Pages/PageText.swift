@@ -54,6 +54,7 @@ package enum PageText: String, Sendable, CaseIterable {
     // Another application
     case consentTitle, consentLead, consentAccount, consentGoesTo, consentResource, consentScopes, consentNote
     case consentAllow, consentDeny, consentOther, consentPolicy, consentTerms
+    case accessRefusedTitle, accessRefused
     case deviceTitle, deviceLead, deviceCode, deviceUnknown, deviceNote
     case deviceDoneTitle, deviceDone, deviceRefusedTitle, deviceRefused
     case logoutTitle, logoutLead, logoutButton, logoutDoneTitle, logoutDone

@@ -46,7 +46,7 @@ extension WireError {
                 Try again later.
                 """
         case .passwordChanges, .mailsPerRecipient, .mailsPerAccount, .smsPerRecipient, .secondFactorTries,
-            .consoleTries:
+            .silentGrants, .consoleTries:
             self = "TOO_MANY_ATTEMPTS_TRY_LATER"
         case .mailsPerProject, .smsPerProject: self = "QUOTA_EXCEEDED"
         }

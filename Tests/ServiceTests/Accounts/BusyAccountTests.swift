@@ -57,4 +57,52 @@ struct BusyAccountTests {
             #expect(busy.value == 16 && done.value == 34)
         }
     }
+
+    @Test("T-E28: what a thief's session does keeps the owner neither from signing in nor from signing out")
+    func ownerPasses() async throws {
+        try await TestService.run { service in
+            let user = try await service.signUp("ada@example.com")
+            service.clock.advance(by: 120)
+            let busy = Counter()
+            let (held, end) = (TestGate(), TestGate())
+            defer { end.open() }
+            let project = service.project.id.rawValue
+            async let holder: Void = TestDatabase.current.client.transaction { transaction in
+                try await transaction.execute("SELECT FROM accounts WHERE project = \(project) FOR UPDATE")
+                try await transaction.execute("SELECT FROM sessions WHERE project = \(project) FOR UPDATE")
+                held.open()
+                await end.pass()
+            }
+            await held.pass()
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for request in [Request.change, .refresh] {
+                    for _ in 0..<50 {
+                        group.addTask {
+                            let reply = try await request.send(service, user)
+                            if reply.error == "TOO_MANY_ATTEMPTS_TRY_LATER" { busy.increment() }
+                        }
+                    }
+                }
+                try await waitUntil { busy.value == 32 }
+                for request in [Request.signIn, .signOut] {
+                    group.addTask {
+                        let reply = try await request.send(service, user)
+                        #expect(reply.status == 200, "\(request): \(reply)")
+                    }
+                }
+                // Two changes, two refreshes, and one of each of the owner's.
+                while try await waiting() < 6 { await Task.yield() }
+                end.open()
+                try await group.waitForAll()
+            }
+            try await holder
+        }
+    }
+
+    /// How many statements wait for a lock.
+    private func waiting() async throws -> Int64 {
+        try await TestDatabase.current.client.query(
+            "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
+        ) { try $0.next(Int64.self) }.first ?? 0
+    }
 }

@@ -2,6 +2,7 @@ import Postgres
 import Projects
 import TestKit
 import Testing
+import Text
 
 /// An account keeps the 200 sessions that were used last, and as many of applications.
 @Suite("Session limit", .database, .testProvider)
@@ -80,7 +81,7 @@ struct SessionLimitTests {
                 WHERE project = \(scene.service.project.id.rawValue) AND client IS NOT NULL
                 """
             )
-            _ = try await scene.open()
+            _ = try await scene.redeem(scene.open().query["code"])
             let counts = try await database.query(
                 """
                 SELECT count(*) FILTER (WHERE client IS NOT NULL), count(*) FILTER (WHERE client IS NULL),

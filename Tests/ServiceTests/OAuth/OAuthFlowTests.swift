@@ -115,7 +115,7 @@ struct OAuthFlowTests {
             #expect(try await scene.open([("prompt", "none")]).query["error"] == "login_required")
             _ = try await scene.tokens()
             scene.service.clock.advance(by: 600)
-            #expect(try await scene.open([("max_age", "900")]).query["code"] != nil)
+            #expect(try await scene.open([("max_age", "900"), ("scope", "openid email")]).query["code"] != nil)
             let page = try await scene.open([("max_age", "60")])
             #expect(page.heading == "Sign in")
             #expect(try await scene.signIn(on: page).query["code"] != nil)

@@ -1,4 +1,5 @@
 import Foundation
+import Postgres
 import Projects
 import Secrets
 import Storage
@@ -67,6 +68,10 @@ struct OAuthGrantTests {
             #expect(consent.text.contains(userCode) && consent.text.contains("Television"))
             let done = try await scene.press("allow", on: consent)
             #expect(done.heading == "Device connected")
+            let nothing = try await TestDatabase.current.client.query(
+                "SELECT count(*) FROM sessions WHERE project = \(scene.service.project.id.rawValue) AND client IS NOT NULL"
+            ) { try $0.next(Int64.self) }
+            #expect(nothing == [0], "nothing begins before the device fetches it")
             let other = try await OAuthScene.register(Self.television, at: scene.service)
             #expect(try await poll(other, code).oauthError == "invalid_grant")
             let reply = try await poll(scene, code)

@@ -37,7 +37,7 @@ struct OAuthHintTests {
     @Test("prompt=none answers for no other user, expired or not, pushed or not")
     func silent() async throws {
         try await run { two in
-            let silent = [("prompt", Optional("none"))]
+            let silent = [("prompt", Optional("none")), ("scope", "openid email")]
             let hinted = { (hint: String) in silent + [("id_token_hint", hint)] }
             for _ in 0..<2 {
                 let refused = try await two.grace.open(hinted(two.hints.ada))

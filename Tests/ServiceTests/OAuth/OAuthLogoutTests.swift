@@ -1,8 +1,10 @@
 import Accounts
 import Foundation
 import IdentityService
+import Postgres
 import Projects
 import Secrets
+import Storage
 import StrictJSON
 import TestKit
 import Testing
@@ -120,6 +122,43 @@ struct OAuthLogoutTests {
             #expect(claims["nonce"] == nil && claims["jti"]?.string?.isEmpty == false)
             #expect(try await deliveries.deliverDue() == 0, "once")
             #expect(reply.status == 200)
+        }
+    }
+
+    @Test("T-F24: one application's ended sessions, told or not, delay no other's", arguments: [true, false])
+    func fair(_ hasURI: Bool) async throws {
+        try await Self.run { scene, receiver in
+            let reply = try await scene.tokens()
+            let others = OAuthScene.confidentialClient(
+                hasURI ? ["backchannel_logout_uri": .string(receiver.baseURL + "/other")] : [:]
+            )
+            let other = try await OAuthScene.register(others, at: scene.service)
+            try await TestDatabase.current.client.execute(
+                """
+                INSERT INTO sessions (project, account, session, tenant, secret_hash, auth_time, sign_in_provider,
+                    created_at, last_used_at, client, application_grant, tells_client, revoked_at)
+                SELECT project, account, 'old' || lpad(n::text, 19, '0'), tenant, secret_hash, auth_time,
+                    sign_in_provider, created_at, last_used_at, \(other.clientID), application_grant, true,
+                    created_at - make_interval(secs => n)
+                FROM sessions, generate_series(1, 300) n
+                WHERE project = \(scene.service.project.id.rawValue) AND client IS NOT NULL
+                """
+            )
+            let user = try await scene.service.signInWithPassword(OAuthScene.email)
+            let all: JSON = ["idToken": JSON(user.idToken), "scope": "all"]
+            #expect(try await scene.service.call("accounts:signOut", all).status == 200)
+            let now = scene.service.clock.now()
+            try await scene.service.stores.outbox.queueLogouts(telling: { _ in false }, now: now)
+            let queued = try await TestDatabase.current.client.query(
+                "SELECT count(*) FROM outbox WHERE project = \(scene.service.project.id.rawValue)"
+            ) { try $0.next(Int64.self) }
+            #expect(queued == [hasURI ? 101 : 1] && reply.status == 200)
+            try await TestDatabase.current.client.execute(
+                "DELETE FROM outbox WHERE project = \(scene.service.project.id.rawValue)"
+            )
+            try await TestDatabase.current.client.execute(
+                "UPDATE sessions SET tells_client = false WHERE project = \(scene.service.project.id.rawValue)"
+            )
         }
     }
 

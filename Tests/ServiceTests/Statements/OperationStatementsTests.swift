@@ -88,7 +88,8 @@ struct OperationStatementsTests {
     /// `SKIP LOCKED` counts where it decides: what passes a row over may come to another result.
     private static let bindingToPostgreSQL = ["ctid", "xmin", "xmax", "UNLOGGED", "PARTITION OF", "pg_", "SKIP LOCKED"]
 
-    /// Ends sessions of an account that has too many: one that is passed over ends with the next sign-in.
+    /// Ends sessions of an account that has too many, or notes a session's use: one that is passed over has its turn with
+    /// the next sign-in or use.
     private static let undecidedSkip = "FOR NO KEY UPDATE OF l SKIP LOCKED"
 
     private static func bindsToPostgreSQL(_ statement: String) -> Bool {

@@ -204,6 +204,8 @@ extension PageText {
         case .consentOther: "Use another account"
         case .consentPolicy: "Privacy policy"
         case .consentTerms: "Terms of service"
+        case .accessRefusedTitle: "Access refused"
+        case .accessRefused: "The application has no access to your account. You can close this page."
         case .deviceTitle: "Connect a device"
         case .deviceLead: "Enter the code that your device shows."
         case .deviceCode: "Code"

@@ -216,6 +216,8 @@ extension PageText {
         case .consentOther: "Anderes Konto verwenden"
         case .consentPolicy: "Datenschutzerklärung"
         case .consentTerms: "Nutzungsbedingungen"
+        case .accessRefusedTitle: "Zugriff abgelehnt"
+        case .accessRefused: "Die App hat keinen Zugriff auf Ihr Konto. Sie können diese Seite schließen."
         case .deviceTitle: "Gerät verbinden"
         case .deviceLead: "Geben Sie den Code ein, den Ihr Gerät anzeigt."
         case .deviceCode: "Code des Geräts"

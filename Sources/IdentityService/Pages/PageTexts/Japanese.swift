@@ -202,6 +202,8 @@ extension PageText {
         case .consentOther: "別のアカウントを使う"
         case .consentPolicy: "プライバシーポリシー"
         case .consentTerms: "利用規約"
+        case .accessRefusedTitle: "アクセスを拒否しました"
+        case .accessRefused: "アプリはあなたのアカウントにアクセスできません。このページは閉じてかまいません。"
         case .deviceTitle: "デバイスの接続"
         case .deviceLead: "デバイスに表示されているコードを入力してください。"
         case .deviceCode: "コード"

@@ -1,0 +1,64 @@
+import Linking
+import OAuth
+import Projects
+import Secrets
+import Sessions
+import Storage
+
+/// The user whom a browser's cookie names at the authorization endpoint.
+struct BrowserUser: Sendable {
+    let found: BrowserSession
+    let cookie: Secret
+    /// Whether the user signed in for this request.
+    let isForThis: Bool
+    /// Whether the sign-in may do what is sensitive (``SensitiveOperation/grantAccess``).
+    let isStrong: Bool
+
+    var session: StoredSession { found.session }
+    var account: Account { found.account }
+
+    func facts(for request: AuthorizationRequest) -> AuthorizationStep.SignedIn {
+        AuthorizationStep.SignedIn(
+            authTime: session.authTime,
+            isNamed: request.subject.map { $0 == account.id.rawValue } ?? true,
+            isForThis: isForThis,
+            isStrong: isStrong,
+            maySilently: found.hasRoom
+        )
+    }
+}
+
+extension Parts {
+    /// - Parameters:
+    ///   - client: the application that asks, if one does.
+    ///   - signedIn: the session of a sign-in for this request.
+    ///   - isSilent: whether it may have sent the browser without the user's doing, which is limited.
+    /// - Returns: nil without a cookie, and if its session has ended. Only a browser's cookie counts, no refresh token.
+    func browserUser(
+        _ cookie: Secret?,
+        of client: String? = nil,
+        signedIn: String? = nil,
+        isSilent: Bool = false,
+        _ caller: Caller
+    ) async throws -> BrowserUser? {
+        guard let cookie, let token = RefreshToken(cookie.reveal()), token.projectNumber == caller.project.number else {
+            return nil
+        }
+        let found = try await sessions.browser(
+            SessionKey(project: caller.project.id, account: token.account, session: token.session),
+            secretHash: token.browserHash,
+            client: client,
+            idleSince: caller.project.settings.sessionsIdle(at: now()),
+            within: isSilent ? silentGrantLimits(of: token.account, to: client ?? "", caller) : .none,
+            in: caller.scope,
+            now: now()
+        )
+        guard let found else { return nil }
+        let isForThis = found.session.id.rawValue == signedIn
+        let window = caller.project.settings.recentSignInSeconds
+        let isRecent =
+            isForThis || RecentSignIn.isRecent(authTime: found.session.authTime, now: seconds, window: window)
+        let hasFactors = !needsSecondFactor(found.account, caller) || found.session.secondFactor != nil
+        return BrowserUser(found: found, cookie: cookie, isForThis: isForThis, isStrong: isRecent && hasFactors)
+    }
+}

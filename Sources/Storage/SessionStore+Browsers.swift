@@ -1,0 +1,98 @@
+package import Linking
+package import OAuth
+import Postgres
+package import Projects
+import Sessions
+package import struct Foundation.Date
+
+/// The session of a browser at the authorization endpoint.
+///
+/// It is one of the account's own, but its only secret is the browser's cookie: ``Sessions/RefreshToken/browserHash``.
+package struct BrowserSession: Sendable {
+    package var session: StoredSession
+    package var account: Account
+    /// What the user granted the application before, in sessions that still exist.
+    package var granted: [ApplicationGrant]
+    /// Whether the request's limits had room.
+    package var hasRoom: Bool
+}
+
+extension SessionStore {
+    /// Reads a browser's session, and notes its use at most once a minute.
+    ///
+    /// Waits for no lock but that of the limits, from which nobody takes without the cookie.
+    ///
+    /// - Parameters:
+    ///   - client: the application that asks, if one does.
+    ///   - idleSince: as in ``list(of:idleSince:in:)``.
+    /// - Returns: nil if there is no such session, or it has ended.
+    package func browser(
+        _ key: SessionKey,
+        secretHash: [UInt8],
+        client: String?,
+        idleSince: Date?,
+        within limits: RateLimits,
+        in scope: Scope,
+        now: Date
+    ) async throws -> BrowserSession? {
+        let rows = try await database.query(
+            """
+            WITH browser AS MATERIALIZED (
+                SELECT s.*, a.valid_since \(sql: Self.standing(key, scope)) AND s.secret_hash = \(secretHash)
+                    AND s.last_used_at >= \(idleSince ?? .distantPast)
+            ), \(sql: RateLimits.takingTogether(from: [limits], where: "EXISTS (SELECT FROM browser)", now: now)),
+            used AS (
+                UPDATE sessions s SET last_used_at = \(now)
+                FROM (
+                    SELECT l.project, l.account, l.session FROM browser b
+                    JOIN sessions l ON l.project = b.project AND l.account = b.account AND l.session = b.session
+                    WHERE b.last_used_at < \(now.addingTimeInterval(-60)) FOR NO KEY UPDATE OF l SKIP LOCKED
+                ) l
+                WHERE s.project = l.project AND s.account = l.account AND s.session = l.session
+            )
+            SELECT ARRAY(
+                    SELECT g.application_grant::text FROM sessions g
+                    WHERE g.project = s.project AND g.account = s.account AND g.client = \(client)
+                        AND g.revoked_at IS NULL AND g.auth_time >= s.valid_since
+                ), EXISTS (SELECT FROM admitted), \(sql: SessionRow.columns), \(sql: AccountRow.columnsWithoutActivity)
+            FROM browser s JOIN accounts a ON a.project = s.project AND a.account = s.account
+            \(sql: AccountRow.joinsWithoutActivity)
+            """
+        ) { row -> BrowserSession? in
+            let grants: [String] = try row.next()
+            let hasRoom: Bool = try row.next()
+            guard let session = try SessionRow.decode(&row) else { return nil }
+            return BrowserSession(
+                session: session,
+                account: try AccountRow.decode(&row),
+                granted: try grants.map { try ApplicationGrant(json: $0) },
+                hasRoom: hasRoom
+            )
+        }.compactMap(\.self)
+        guard var first = rows.first else { return nil }
+        for row in rows.dropFirst() { first.account.add(row.account.linked) }
+        return first
+    }
+
+    /// Gives a session that the sign-in page has just opened to the browser: its refresh token is none any more.
+    package func give(_ key: SessionKey, from secretHash: [UInt8], toBrowser browserHash: [UInt8]) async throws {
+        try await database.execute(
+            """
+            UPDATE sessions SET secret_hash = \(browserHash), previous_hash = NULL, successor_used_at = NULL
+            WHERE project = \(key.project.rawValue) AND account = \(key.account.rawValue)
+                AND session = \(key.session.rawValue) AND secret_hash = \(secretHash) AND client IS NULL
+            """
+        )
+    }
+
+    /// One of the account's own sessions, if neither it nor the account has ended, as `a` and `s`.
+    static func standing(_ key: SessionKey, _ scope: Scope) -> SQL {
+        """
+        FROM accounts a JOIN sessions s ON s.project = a.project AND s.account = a.account
+        WHERE a.project = \(key.project.rawValue) AND a.account = \(key.account.rawValue)
+            AND a.tenant = \(scope.tenant.rawValue) AND a.merged_into IS NULL AND a.disabled IS NOT TRUE
+            AND s.session = \(key.session.rawValue) AND s.client IS NULL AND s.revoked_at IS NULL
+            AND s.auth_time >= a.valid_since
+        """
+    }
+}
