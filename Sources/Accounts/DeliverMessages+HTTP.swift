@@ -33,10 +33,10 @@ extension DeliverMessages {
     func tell(_ logout: ApplicationLogout, _ message: OutboxStore.Message) async throws -> OutboxStore.Outcome {
         let client = try await parts.stores.oauthClients.client(logout.client, of: message.project)
         // An application that was removed, or no longer wants to know.
-        guard let url = client?.metadata.backChannelLogoutURI else { return .delivered }
+        guard let client, let url = client.metadata.backChannelLogoutURI else { return .delivered }
         return await handOver(message) { messenger, project throws(DeliveryError) in
             guard let token = try? parts.logoutToken(logout, id: message.id, of: project) else { throw .notConfigured }
-            try await messenger.send(logout: token, to: url, of: project)
+            try await messenger.send(logout: token, to: url, isVouchedFor: client.isVouchedFor, of: project)
         }
     }
 }

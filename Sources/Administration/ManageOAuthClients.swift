@@ -45,16 +45,18 @@ package struct ManageOAuthClients: Sendable {
 
     /// - Throws: ``Storage/ConfigurationError/notFound``.
     package func find(_ id: String, of project: ProjectID) async throws -> OAuthClient {
-        guard let client = try await store.client(id, of: project) else { throw ConfigurationError.notFound }
+        guard let client = try await store.find(id, of: project)?.client else { throw ConfigurationError.notFound }
         return client
     }
 
     /// What people call a client; nil for an unknown one.
     package func name(of id: String, in project: ProjectID) async throws -> String? {
-        try await store.client(id, of: project)?.displayName
+        try await store.find(id, of: project)?.client.displayName
     }
 
     /// Changes the given members; null removes one.
+    ///
+    /// From then on the client is the admin's: neither its document nor its own registration changes it any more.
     ///
     /// - Parameter isTrusted: nil leaves it.
     /// - Throws: ``AdministrationError/invalid(_:)``; ``Storage/ConfigurationError/notFound``.
@@ -75,10 +77,15 @@ package struct ManageOAuthClients: Sendable {
                 throw AdministrationError.invalid("A client cannot become public or confidential: create another one.")
             }
             client.isTrusted = isTrusted ?? client.isTrusted
+            // What only an admin's client may do was not given to this one by name.
+            if !client.isVouchedFor, members["grant_types"] == nil { client.metadata.grantTypes.remove(.tokenExchange) }
+            client.origin = .admin
         }
     }
 
     /// Deletes a client; its users' grants end with it.
+    ///
+    /// One with a metadata document stays blocked until it is changed.
     ///
     /// - Throws: ``Storage/ConfigurationError/notFound``.
     package func delete(_ id: String, of project: ProjectID) async throws { try await store.delete(id, of: project) }

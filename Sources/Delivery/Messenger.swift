@@ -62,14 +62,21 @@ package struct Messenger: Sendable {
     /// Tells an application that a session has ended (OpenID Connect Back-Channel Logout 1.0 §2.5).
     ///
     /// - Parameter token: the logout token.
-    package func send(logout token: String, to url: String, of project: Project) async throws(DeliveryError) {
-        let request = OutboundRequest(
+    /// - Parameter isVouchedFor: whether an admin chose the application.
+    package func send(
+        logout token: String,
+        to url: String,
+        isVouchedFor: Bool,
+        of project: Project
+    ) async throws(DeliveryError) {
+        var request = OutboundRequest(
             method: .post,
             url: url,
             headers: [.contentType: "application/x-www-form-urlencoded"],
             body: Array(FormFields(pairs: [("logout_token", token)]).text.utf8),
             maximumResponseSize: 65_536
         )
+        request.isForStranger = !isVouchedFor
         // The application does not accept the token, and would not accept the next one.
         try await perform(request, for: project, permanent: [400, 410])
     }

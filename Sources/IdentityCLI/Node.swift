@@ -20,9 +20,10 @@ struct Node {
         _ stores: Stores,
         deployment: Deployment,
         outbound policy: AddressPolicy,
+        strangers: AddressPolicy = AddressPolicy(),
         verifiers: [any CredentialVerifier] = []
     ) {
-        outbound = OutboundClient(policy: policy)
+        outbound = OutboundClient(policy: policy, strangers: strangers)
         parts = Parts(
             stores: stores,
             federation: FederationService(http: outbound, now: { Date() }, verifiers: verifiers),

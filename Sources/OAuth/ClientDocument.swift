@@ -9,6 +9,8 @@ package enum ClientDocument {
     package static let maximumSize = 5_120
     /// How long a document is believed without reading it again.
     package static let freshSeconds: TimeInterval = 86_400
+    /// How long it is believed if its site does not answer.
+    package static let staleSeconds: TimeInterval = 2 * 86_400
     /// How long one is kept that nobody signs in with.
     package static let keptSeconds: TimeInterval = 90 * 86_400
 
@@ -24,6 +26,9 @@ package enum ClientDocument {
             return plain == nil || plain == "." || plain == ".."
         }
     }
+
+    /// Whether a client has such an ID, whatever is there.
+    package static func isNamed(_ id: String) -> Bool { id.contains("://") }
 
     /// - Throws: ``OAuthError``.
     package static func metadata(_ body: [UInt8], of id: String) throws(OAuthError) -> ClientMetadata {

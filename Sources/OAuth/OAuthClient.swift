@@ -14,12 +14,21 @@ package struct OAuthClient: Sendable, Hashable {
 
     /// Who says what the client is.
     package enum Origin: String, Sendable, Hashable {
+        /// Also of a client that it changed.
         case admin
         /// It registered itself (RFC 7591).
         case registration
         /// Its ID is the URL of a document about it.
         case document
+        /// It had a document, and an admin deleted it: the document is not read again.
+        case blocked
     }
+
+    /// Whether an admin chose it; anybody else is a stranger.
+    package var isVouchedFor: Bool { origin == .admin }
+
+    /// The host of the document about it.
+    package var documentHost: String? { origin == .document ? URLParts(id)?.host : nil }
 
     package init(
         id: String,
@@ -58,7 +67,7 @@ package struct OAuthClient: Sendable, Hashable {
 
     /// The name for people: that of a document comes with its host, which alone is certain.
     package var displayName: String {
-        guard origin == .document, let host = URLParts(id)?.host else { return metadata.name ?? id }
+        guard let host = documentHost else { return metadata.name ?? id }
         return metadata.name.map { "\($0) (\(host))" } ?? host
     }
 }

@@ -13,20 +13,25 @@ package final class OutboundClient: Service {
 
     let limits: OutboundLimits
     let policy: AddressPolicy
+    let strangers: AddressPolicy
     let userAgent: String
     let book: AddressBook
     private let pass: @Sendable (Duration) async -> Void
     private let state = Mutex(State())
 
-    /// - Parameter pass: how the time of a request passes; nil as clocks say.
+    /// - Parameters:
+    ///   - strangers: the policy for ``OutboundRequest/isForStranger``.
+    ///   - pass: how the time of a request passes; nil as clocks say.
     package init(
         policy: AddressPolicy,
+        strangers: AddressPolicy = AddressPolicy(),
         limits: OutboundLimits = OutboundLimits(),
         userAgent: String = "identity/1.0",
         resolver: AddressResolver = .system,
         passing pass: (@Sendable (Duration) async -> Void)? = nil
     ) {
         self.policy = policy
+        self.strangers = strangers
         self.limits = limits
         self.userAgent = userAgent
         self.book = AddressBook(resolver: resolver, limits: limits)
@@ -39,11 +44,15 @@ package final class OutboundClient: Service {
         limits: OutboundLimits = OutboundLimits(),
         passing pass: (@Sendable (Duration) async -> Void)? = nil
     ) {
-        self.init(policy: AddressPolicy(allowsLoopback: allowsLoopback), limits: limits, passing: pass)
+        let policy = AddressPolicy(allowsLoopback: allowsLoopback)
+        self.init(policy: policy, strangers: policy, limits: limits, passing: pass)
     }
 
     /// Whether requests to this machine are allowed.
     package var allowsLoopback: Bool { policy.allowsLoopback }
+
+    /// Whether they are allowed for strangers too.
+    package var letsStrangersUseLoopback: Bool { strangers.allowsLoopback }
 
     /// Waits for the graceful shutdown, then closes.
     package func run() async throws {
@@ -66,11 +75,12 @@ package final class OutboundClient: Service {
     /// Sends the request once and reads the whole response.
     package func send(_ request: OutboundRequest) async throws(OutboundError) -> OutboundResponse {
         let target = try OutboundTarget(request.url)
+        let policy = request.isForStranger ? strangers : policy
         guard target.encrypted || policy.allowsLoopback else { throw .invalidURL }
         let limit = min(request.timeLimit ?? limits.total, limits.total)
         return try await TimeLimit.run(limit, passing: pass) { () async throws(OutboundError) -> OutboundResponse in
             let known = try await self.book.addresses(of: target.host, for: OutboundShare.current)
-            let addresses = known.filter { self.policy.allows($0, encrypted: target.encrypted) }.prefix(2)
+            let addresses = known.filter { policy.allows($0, encrypted: target.encrypted) }.prefix(2)
             guard let last = addresses.last else { throw .refusedAddress }
             for address in addresses.dropLast() {
                 do throws(FailedAttempt) {

@@ -28,11 +28,13 @@ package final class OAuthClientStore: Sendable {
 
     init(configuration: ConfigurationStore) { self.configuration = configuration }
 
-    /// Nil if the project has no such client; an admin's change applies on every node within half a second.
+    /// Nil if the project has no such client, or blocks it; an admin's change applies on every node within half a second.
     package func client(_ id: String, of project: ProjectID) async throws -> OAuthClient? {
-        try await find(id, of: project)?.client
+        guard let client = try await find(id, of: project)?.client, client.origin != .blocked else { return nil }
+        return client
     }
 
+    /// Blocked ones too.
     package func find(_ id: String, of project: ProjectID) async throws -> Listed? {
         guard id.utf8.count <= 512 else { return nil }
         let key = Key(project: project, client: id)
@@ -136,7 +138,9 @@ package final class OAuthClientStore: Sendable {
             let entry = AuditEntry(.clientChanged, in: Scope(project: project), resource: id, at: now)
             let statement: SQL = """
                 UPDATE oauth_clients SET metadata = \(Self.text(of: client))::jsonb, trusted = \(client.isTrusted),
-                    updated_at = \(now)
+                    origin = \(client.origin.rawValue), updated_at = \(now),
+                    registration_hash = CASE WHEN NOT \(client.isVouchedFor) THEN registration_hash END,
+                    expires_at = CASE WHEN NOT \(client.isVouchedFor) THEN expires_at END
                 WHERE project = \(project.rawValue) AND client = \(id)
                 """
             try await transaction.execute(ConfigurationStore.recorded(statement, entry))
@@ -148,11 +152,18 @@ package final class OAuthClientStore: Sendable {
 
     /// Its users' grants end with it, because every use of one asks for the client.
     ///
+    /// One whose ID is the URL of its document is blocked: otherwise its next use would bring it back.
+    ///
     /// - Throws: ``ConfigurationError/notFound``.
     package func delete(_ id: String, of project: ProjectID) async throws {
+        let blocked = OAuthClient.Origin.blocked.rawValue
+        let change: SQL =
+            ClientDocument.isNamed(id)
+            ? "UPDATE oauth_clients SET origin = \(blocked), trusted = false, expires_at = NULL"
+            : "DELETE FROM oauth_clients"
         try await configuration.changing(
             """
-            DELETE FROM oauth_clients WHERE project = \(project.rawValue) AND client = \(id) RETURNING client
+            \(sql: change) WHERE project = \(project.rawValue) AND client = \(id) AND origin <> \(blocked) RETURNING client
             """,
             recording: AuditEntry(
                 .clientDeleted,
@@ -211,9 +222,10 @@ package final class OAuthClientStore: Sendable {
     /// Stores what a client's document says now.
     ///
     /// - Parameter end: when it is forgotten, if nobody reads it again.
-    package func keep(_ document: OAuthClient, until end: Date, in project: ProjectID) async throws {
+    /// - Returns: false if an admin has blocked or changed the client: then nothing is stored.
+    package func keep(_ document: OAuthClient, until end: Date, in project: ProjectID) async throws -> Bool {
         let now = configuration.now()
-        try await configuration.database.execute(
+        let kept = try await configuration.database.query(
             """
             INSERT INTO oauth_clients AS c (project, client, metadata, origin, expires_at, created_at, updated_at)
             VALUES (\(project.rawValue), \(document.id), \(Self.text(of: document))::jsonb,
@@ -221,9 +233,31 @@ package final class OAuthClientStore: Sendable {
             ON CONFLICT (project, client) DO UPDATE SET metadata = excluded.metadata,
                 expires_at = excluded.expires_at, updated_at = excluded.updated_at
             WHERE c.origin = excluded.origin
+            RETURNING true
+            """
+        ) { row in try row.next(Bool.self) }
+        forget(Key(project: project, client: document.id))
+        return !kept.isEmpty
+    }
+
+    /// Forgets a client whose document is no longer there, and ends what users granted it: a later document at its URL may
+    /// be somebody else's.
+    package func withdraw(_ id: String, in project: ProjectID) async throws {
+        let now = configuration.now()
+        let entry = AuditEntry(.clientDeleted, in: Scope(project: project), resource: id, at: now)
+        try await configuration.database.execute(
+            """
+            WITH gone AS (
+                DELETE FROM oauth_clients
+                WHERE project = \(project.rawValue) AND client = \(id)
+                    AND origin = \(OAuthClient.Origin.document.rawValue)
+                RETURNING project, client
+            ), audit AS (\(sql: entry.insertion(from: "gone")))
+            UPDATE sessions s SET revoked_at = \(now) FROM gone g
+            WHERE s.project = g.project AND s.client = g.client AND s.revoked_at IS NULL
             """
         )
-        forget(Key(project: project, client: document.id))
+        forget(Key(project: project, client: id))
     }
 
     // MARK: Proofs

@@ -61,8 +61,15 @@ package struct AuthenticateClient: Sendable {
             }
             try await parts.federation.calling(for: caller.project.id) {
                 switch keys {
-                case .set(let set): try await parts.federation.verify(token, keys: set.jsonText, at: nil)
-                case .url(let url): try await parts.federation.verify(token, keys: nil, at: url)
+                case .set(let set):
+                    try await parts.federation.verify(
+                        token,
+                        keys: set.jsonText,
+                        at: nil,
+                        isVouchedFor: client.isVouchedFor
+                    )
+                case .url(let url):
+                    try await parts.federation.verify(token, keys: nil, at: url, isVouchedFor: client.isVouchedFor)
                 }
             }
             guard try await parts.stores.oauthClients.use(token.hash, until: end, in: caller.project.id) else {

@@ -1,6 +1,7 @@
 import Federation
 import Foundation
 import Linking
+import Logging
 import OAuth
 import Projects
 import Secrets
@@ -12,36 +13,58 @@ import Text
 extension Parts {
     /// A client of the caller's project: a registered one, or one whose ID is the URL of its document.
     ///
-    /// - Throws: ``OAuthError`` if the project is no OpenID provider, or has no such client.
+    /// - Throws: ``OAuthError`` if the project is no OpenID provider, or has no such client; with one text for every
+    ///   cause, because anybody may name a URL.
     func client(_ id: String?, _ caller: Caller) async throws -> OAuthClient {
         let settings = caller.project.settings.oauth
         let unknown = OAuthError(.invalidClient, "The client is unknown")
         guard settings.isEnabled, let id, !id.isEmpty else { throw unknown }
         let known = try await stores.oauthClients.find(id, of: caller.project.id)
-        if let known, known.client.origin != .document { return known.client }
-        guard settings.allowsDocuments, ClientDocument.isID(id, allowsLoopback: federation.allowsLoopback) else {
-            throw unknown
-        }
-        if let known, now().timeIntervalSince(known.updatedAt) < ClientDocument.freshSeconds { return known.client }
-        do {
-            return try await readDocument(id, caller)
-        } catch {
-            // While its site is down, the client is what it was.
-            guard let known else { throw error }
+        if let known, known.client.origin != .document {
+            guard known.client.origin != .blocked else { throw unknown }
             return known.client
         }
+        guard settings.allowsDocuments,
+            ClientDocument.isID(id, allowsLoopback: federation.letsStrangersUseLoopback)
+        else { throw unknown }
+        let age = known.map { now().timeIntervalSince($0.updatedAt) } ?? .infinity
+        if let known, age < ClientDocument.freshSeconds { return known.client }
+        let read: OAuthClient?
+        do {
+            read = try await readDocument(id, caller)
+        } catch let error where error is FederationError || error is RateLimitReached {
+            // While its site is down, the client is what it was, for a day.
+            if let known, age < ClientDocument.staleSeconds { return known.client }
+            throw error is RateLimitReached ? error : unknown
+        }
+        if let read { return read }
+        if known != nil { try await stores.oauthClients.withdraw(id, in: caller.project.id) }
+        throw unknown
     }
 
-    private func readDocument(_ id: String, _ caller: Caller) async throws -> OAuthClient {
+    /// - Returns: nil if there is none.
+    /// - Throws: ``FederationError`` if that cannot be known now.
+    private func readDocument(_ id: String, _ caller: Caller) async throws -> OAuthClient? {
         try await stores.rateLimits.take(clientLimits(caller))
-        let body = try await federation.calling(for: caller.project.id) {
-            try await federation.document(at: id, atMost: ClientDocument.maximumSize)
+        let answer = try await federation.calling(for: caller.project.id) { () async throws(FederationError) in
+            try await federation.clientDocument(at: id, atMost: ClientDocument.maximumSize)
         }
-        guard let body else { throw OAuthError(.invalidClient, "The client's metadata document could not be read") }
-        let client = OAuthClient(id: id, metadata: try ClientDocument.metadata(body, of: id), origin: .document)
+        let body: [UInt8]
+        switch answer {
+        case .found(let found): body = found
+        case .none: return nil
+        case .unreachable: throw FederationError.issuerUnreachable
+        }
+        let metadata: ClientMetadata
+        do throws(OAuthError) {
+            metadata = try ClientDocument.metadata(body, of: id)
+        } catch {
+            Logger.current.info("Refused a client's document", metadata: ["error": "\(error)"])
+            return nil
+        }
+        let client = OAuthClient(id: id, metadata: metadata, origin: .document)
         let end = now().addingTimeInterval(ClientDocument.keptSeconds)
-        try await stores.oauthClients.keep(client, until: end, in: caller.project.id)
-        return client
+        return try await stores.oauthClients.keep(client, until: end, in: caller.project.id) ? client : nil
     }
 
     /// The claims of an ID token that an issuer of ours made for an application, expired or not; nil for anything else.

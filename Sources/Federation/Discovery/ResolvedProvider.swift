@@ -7,6 +7,14 @@ struct ResolvedProvider: Sendable {
     /// Nil if the definition uses none, or if the fallback endpoints are used.
     let discovery: DiscoveryDocument?
     let client: ProviderConfiguration
+    /// Whose keys they are.
+    var kind = Kind.provider
+
+    enum Kind: Sendable {
+        case provider
+        /// An application: its keys are few, and have a cache of their own.
+        case application(isVouchedFor: Bool)
+    }
 
     var issuer: String { definition.issuers.first ?? "" }
 

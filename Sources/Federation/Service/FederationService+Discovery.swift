@@ -78,6 +78,11 @@ extension FederationService {
         _ algorithm: SignatureAlgorithm,
         otherThan tried: [ProviderKey] = []
     ) async throws(FederationError) -> [ProviderKey] {
+        let keySets =
+            switch provider.kind {
+            case .provider: self.keySets
+            case .application: clients.current.keySets
+            }
         if let jwks = provider.definition.jwks {
             let set = try await keySets.value(for: jwks) { () async throws(FederationError) in
                 guard let document = try? JSONValue(sent: jwks.utf8), let set = ProviderKeySet(document)
@@ -95,10 +100,12 @@ extension FederationService {
             isEnough: { set in
                 let candidates = set.candidates(id: token.keyID, algorithm: algorithm)
                 return !candidates.isEmpty && candidates != tried
-            }
+            },
+            rememberingFailure: provider.kind.isApplication
         ) { () async throws(FederationError) in
-            let response = try await self.fetchDocument(url, of: provider.definition)
-            guard let document = try? JSONValue(sent: response.body), let set = ProviderKeySet(document, format)
+            let response = try await self.fetchDocument(url, of: provider.definition, provider.kind)
+            guard let document = try? JSONValue(sent: response.body), provider.kind.mayHave(document),
+                let set = ProviderKeySet(document, format)
             else {
                 throw FederationError.issuerUnreachable
             }
@@ -109,13 +116,19 @@ extension FederationService {
 
     private func fetchDocument(
         _ url: String,
-        of definition: ProviderDefinition
+        of definition: ProviderDefinition,
+        _ kind: ResolvedProvider.Kind = .provider
     ) async throws(FederationError) -> OutboundResponse {
-        let request = OutboundRequest(
+        var request = OutboundRequest(
             url: url,
             headers: [.accept: "application/json"],
             maximumResponseSize: 512 * 1024
         )
+        if case .application(let isVouchedFor) = kind {
+            request.maximumResponseSize = 16_384
+            request.timeLimit = .seconds(5)
+            request.isForStranger = !isVouchedFor
+        }
         do throws(OutboundError) {
             let response = try await measured(request, of: definition)
             guard response.status == 200 else {
@@ -131,5 +144,14 @@ extension FederationService {
 
     private func logUnreachable(_ reason: String) {
         Logger.current.warning("A provider's document cannot be read", metadata: ["error.type": "\(reason)"])
+    }
+}
+
+extension ResolvedProvider.Kind {
+    fileprivate var isApplication: Bool { if case .application = self { true } else { false } }
+
+    /// An application has ten keys at most, as in its metadata.
+    fileprivate func mayHave(_ keys: JSONValue) -> Bool {
+        !isApplication || keys.object?["keys"]?.array?.count ?? 0 <= 10
     }
 }

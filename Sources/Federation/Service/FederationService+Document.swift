@@ -3,29 +3,41 @@ import HTTPTypes
 import Outbound
 
 extension FederationService {
-    /// A small JSON document of somebody else, read once; nil for anything but a success.
-    package func document(at url: String, atMost size: Int) async throws -> [UInt8]? {
-        guard let response = await read(url, atMost: size), response.mayBeJSON else { return nil }
-        return response.body
+    /// The small JSON document at a URL that a stranger named, read once a minute whoever asks.
+    ///
+    /// - Throws: ``FederationError/issuerUnreachable`` if the node is too busy to ask, or the caller has left.
+    package func clientDocument(at url: String, atMost size: Int) async throws(FederationError) -> ClientAnswer {
+        try await clients.current.documents.value(for: url) { () async throws(FederationError) in
+            FetchCache.Loaded(value: try await self.readClientDocument(url, size), lifetime: nil)
+        }
     }
 
-    /// The same for a file of any type.
+    private func readClientDocument(_ url: String, _ size: Int) async throws(FederationError) -> ClientAnswer {
+        var request = Self.request(url, atMost: size, accepting: "application/json")
+        request.isForStranger = true
+        do throws(OutboundError) {
+            let response = try await http.send(request)
+            switch response.status {
+            case 200 where response.mayBeJSON: return .found(response.body)
+            case 429, 500...: return .unreachable
+            default: return .none
+            }
+        } catch {
+            switch error {
+            case .unreachable, .timedOut: return .unreachable
+            case .invalidURL, .refusedAddress, .tooLarge, .malformedResponse: return .none
+            case .busy, .cancelled: throw .issuerUnreachable
+            }
+        }
+    }
+
+    /// A small file that an admin named, read once; nil for anything but a success.
     package func file(at url: String, atMost size: Int) async throws -> [UInt8]? {
-        await read(url, atMost: size, accepting: "text/plain")?.body
+        let response = try? await http.send(Self.request(url, atMost: size, accepting: "text/plain"))
+        return response?.status == 200 ? response?.body : nil
     }
 
-    private func read(
-        _ url: String,
-        atMost size: Int,
-        accepting type: String = "application/json"
-    ) async -> OutboundResponse? {
-        let request = OutboundRequest(
-            url: url,
-            headers: [.accept: type],
-            maximumResponseSize: size,
-            timeLimit: .seconds(5)
-        )
-        guard let response = try? await http.send(request), response.status == 200 else { return nil }
-        return response
+    private static func request(_ url: String, atMost size: Int, accepting type: String) -> OutboundRequest {
+        OutboundRequest(url: url, headers: [.accept: type], maximumResponseSize: size, timeLimit: .seconds(5))
     }
 }

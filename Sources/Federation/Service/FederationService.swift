@@ -16,6 +16,7 @@ package final class FederationService: Sendable {
     let definitions: DefinitionStore
     let documents: FetchCache<LoadedDiscovery>
     let keySets: FetchCache<ProviderKeySet>
+    let clients: ClientCaches
 
     /// - Parameters:
     ///   - http: determines whether providers may be on this machine.
@@ -40,10 +41,14 @@ package final class FederationService: Sendable {
         var keySettings = FetchCache<ProviderKeySet>.Settings()
         keySettings.minimumInterval = refetchInterval
         keySets = FetchCache(settings: keySettings, now: now)
+        clients = ClientCaches(refetchInterval: refetchInterval, now: now)
     }
 
     /// Whether providers may have http URLs on loopback.
     package var allowsLoopback: Bool { http.allowsLoopback }
+
+    /// Whether the documents of applications may have such URLs too.
+    package var letsStrangersUseLoopback: Bool { http.letsStrangersUseLoopback }
 
     /// Seconds since 1970.
     var seconds: Int64 { Int64(now().timeIntervalSince1970) }

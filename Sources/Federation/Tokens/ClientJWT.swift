@@ -22,14 +22,25 @@ extension FederationService {
     ///
     /// - Parameters:
     ///   - keys: a JWK set; nil if there is a URL.
-    ///   - url: of a JWK set.
-    package func verify(_ token: ClientJWT, keys: String?, at url: String?) async throws(FederationError) {
+    ///   - url: of a JWK set, of at most 16 KB and ten keys.
+    ///   - isVouchedFor: whether an admin chose the client, which may then be where providers may be.
+    package func verify(
+        _ token: ClientJWT,
+        keys: String?,
+        at url: String?,
+        isVouchedFor: Bool
+    ) async throws(FederationError) {
         var definition = ProviderDefinition("client", "client", .oidc)
         definition.jwks = keys
         definition.endpoints.keys = url
         definition.idToken.algorithms = Set(SignatureAlgorithm.allCases)
         let client = ProviderConfiguration(provider: "client", enabled: true, clientID: "")
-        let provider = ResolvedProvider(definition: definition, discovery: nil, client: client)
+        let provider = ResolvedProvider(
+            definition: definition,
+            discovery: nil,
+            client: client,
+            kind: .application(isVouchedFor: isVouchedFor)
+        )
         _ = try await verifySignature(of: token.token, by: provider)
     }
 }

@@ -133,6 +133,7 @@ struct Dev: AsyncParsableCommand {
             stores,
             deployment: address.deployment,
             outbound: AddressPolicy(allowsLoopback: true),
+            strangers: AddressPolicy(allowsLoopback: true),
             verifiers: [FakeCredentialVerifier()]
         )
         let options = DevelopmentMode.options(

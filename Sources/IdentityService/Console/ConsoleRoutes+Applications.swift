@@ -14,11 +14,13 @@ extension ConsoleRoutes {
                 case .admin: client.isTrusted ? "an admin, trusted" : "an admin"
                 case .registration: "itself"
                 case .document: "its metadata document"
+                case .blocked: "nobody: it is blocked"
                 }
             let redirects = client.metadata.redirectURIs.map { uri -> HTML in "<bdi>\(uri.text)</bdi><br>" }
             return [
                 "<bdi>\(client.displayName)</bdi><br><code>\(client.id)</code>", "\(html: redirects)",
-                "\(client.metadata.authentication.rawValue)", "\(origin)", deleting(client.id),
+                "\(client.metadata.authentication.rawValue)", "\(origin)",
+                client.origin == .blocked ? "" : deleting(client.id),
             ]
         }
         let table = ConsoleText.table(

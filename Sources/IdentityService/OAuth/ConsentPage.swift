@@ -17,6 +17,7 @@ struct ConsentPage {
             <p>\(html: context.html(.consentLead, ["CLIENT": consent.client.displayName]))</p>
             <dl>
             <div><dt>\(html: context.html(.consentAccount))</dt><dd><bdi>\(account)</bdi></dd></div>
+            <div><dt>\(html: context.html(.consentOrigin))</dt><dd>\(html: origin)</dd></div>
             \(html: destination)
             \(html: resources)
             </dl>
@@ -35,6 +36,15 @@ struct ConsentPage {
     private var account: String {
         let account = consent.account
         return account.email?.original ?? account.phoneNumber ?? account.displayName ?? account.id.rawValue
+    }
+
+    /// Who says what the application is, and whether anybody vouches for it.
+    private var origin: HTML {
+        switch consent.client.origin {
+        case .admin: context.html(.consentByAdmin)
+        case .registration: context.html(.consentByItself)
+        case .document, .blocked: context.html(.consentByHost, ["HOST": consent.client.documentHost ?? ""])
+        }
     }
 
     /// Where the code goes, which a look-alike name cannot hide; or what the device shows.

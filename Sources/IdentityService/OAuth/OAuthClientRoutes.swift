@@ -113,5 +113,6 @@ extension JSONWriter {
     fileprivate mutating func managedClient(_ client: OAuthClient) {
         self.client(client)
         member("trusted", client.isTrusted)
+        member("origin", client.origin.rawValue)
     }
 }

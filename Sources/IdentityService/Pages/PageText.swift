@@ -53,6 +53,7 @@ package enum PageText: String, Sendable, CaseIterable {
     case passkeyAdd, passkeyRemove, passkeyLast, passkeysDone
     // Another application
     case consentTitle, consentLead, consentAccount, consentGoesTo, consentResource, consentScopes, consentNote
+    case consentOrigin, consentByAdmin, consentByItself, consentByHost
     case consentAllow, consentDeny, consentOther, consentPolicy, consentTerms
     case accessRefusedTitle, accessRefused
     case deviceTitle, deviceLead, deviceCode, deviceUnknown, deviceNote

@@ -310,6 +310,8 @@ struct OAuthGrantTests {
             receiver.answer { _ in (200, wrong) }
             let answer = try await scene.open([("client_id", id)])
             #expect(answer.status == 400 && answer.heading != "Sign in", "\(wrong.prefix(80))")
+            // What was wrong is not read again within a minute.
+            scene.service.clock.advance(by: 60)
         }
         let right = document()
         receiver.answer { _ in (200, right) }

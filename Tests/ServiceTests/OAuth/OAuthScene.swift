@@ -34,12 +34,14 @@ struct OAuthScene: Sendable {
     static func run(
         _ client: JSON = publicClient(),
         sendsMessages: Bool = false,
+        letsStrangersUseLoopback: Bool = true,
         _ change: @Sendable (inout ProjectSettings) -> Void = { _ in },
         _ body: @Sendable (OAuthScene) async throws -> Void
     ) async throws {
         var options = TestService.Options()
         options.ownPages = true
         options.sendsMessages = sendsMessages
+        options.letsStrangersUseLoopback = letsStrangersUseLoopback
         options.settings.oauth.isEnabled = true
         options.settings.oauth.scopes = ["tea.brew": "Brew tea"]
         options.settings.mail.appName = "Tea Garden"

@@ -56,6 +56,8 @@ package struct TestService: Sendable {
         /// Of limits that count over all projects; the usual ones, or those of ``development``, without.
         package var deploymentLimits: DeploymentLimits?
         package var outboundLimits = OutboundLimits.patient
+        /// Whether documents and URIs of clients for whom no admin vouches may be on this machine, as in `identity dev`.
+        package var letsStrangersUseLoopback = true
         /// Ends outgoing requests that take too long.
         package var outboundTime = OutboundTime()
         /// Another database than the suite's.
@@ -156,7 +158,8 @@ package struct TestService: Sendable {
             expiresAt: nil
         )
         let outbound = OutboundClient(
-            allowsLoopback: true,
+            policy: AddressPolicy(allowsLoopback: true),
+            strangers: AddressPolicy(allowsLoopback: options.letsStrangersUseLoopback),
             limits: options.outboundLimits,
             passing: options.outboundTime.pass
         )

@@ -1,6 +1,7 @@
 import Federation
 import Foundation
 import Linking
+import Projects
 import Secrets
 import Testing
 
@@ -30,6 +31,37 @@ import Testing
             world.clock.advance(1)
             try await flood(10, "c")
             #expect(world.server.requests(to: "/keys").count == 3)
+        }
+    }
+
+    @Test("T-F19: however many keys applications publish, those of providers stay, and so do other projects'")
+    func applications() async throws {
+        try await FederationWorld.run { world in
+            _ = try await world.verify(try world.idToken())
+            #expect(world.server.requests(to: "/keys").count == 1)
+            let token = try ClientJWT(Secret(try world.idToken(key: .otherRSA)))
+            func verify(_ set: String?, at url: String?, for project: String) async throws {
+                let project = try #require(ProjectID(rawValue: project))
+                await #expect(throws: FederationError.self) {
+                    try await world.service.calling(for: project) {
+                        try await world.service.verify(token, keys: set, at: url, isVouchedFor: true)
+                    }
+                }
+            }
+            let keys = TestKey.jwks([TestKey.rsa.jwk()])
+            world.server.on("/client", .json(keys))
+            try await verify(nil, at: world.issuer + "/client", for: "tea-room")
+            for number in 0..<2_000 {
+                try await verify("{\"n\":\(number)," + keys.dropFirst(), at: nil, for: "coffee-house")
+            }
+            let large = "{\"keys\":[" + Array(repeating: "{}", count: 1_001).joined(separator: ",") + "]}"
+            world.server.on("/large", .json(large))
+            for _ in 0..<3 { try await verify(nil, at: world.issuer + "/large", for: "coffee-house") }
+            #expect(world.server.requests(to: "/large").count == 1)
+            try await verify(nil, at: world.issuer + "/client", for: "tea-room")
+            #expect(world.server.requests(to: "/client").count == 1)
+            _ = try await world.verify(try world.idToken())
+            #expect(world.server.requests(to: "/keys").count == 1)
         }
     }
 

@@ -53,6 +53,35 @@ import Text
         }
     }
 
+    @Test("T-F10: what is allowed for providers is not for strangers, by address, by name, or by a name that changes")
+    func strangers() async throws {
+        let inside = ["127.0.0.1", "::1", "10.0.0.1", "fd00::1", "::ffff:10.0.0.1", "100.64.0.1", "169.254.169.254"]
+        let policy = AddressPolicy(allowsLoopback: true, allowsPrivateNetworks: true)
+        let answers = Mutex<[String]>([])
+        let resolver = AddressResolver { _ in answers.withLock { $0 }.compactMap { IPAddress($0) } }
+        var limits = OutboundLimits.patient
+        limits.addressLifetime = .zero
+        try await ScriptedServer.withClient(policy: policy, limits: limits, resolver: resolver) { client, server in
+            func send(_ url: String) async -> OutboundError? {
+                var request = OutboundRequest(url: url)
+                request.isForStranger = true
+                do throws(OutboundError) { _ = try await client.send(request) } catch { return error }
+                return nil
+            }
+            for address in inside {
+                let host = address.contains(":") ? "[\(address)]" : address
+                #expect(await send("https://\(host)/") == .refusedAddress, "\(address)")
+                answers.withLock { $0 = [address] }
+                #expect(await send("https://rebind.example/") == .refusedAddress, "\(address)")
+            }
+            #expect(await send(server.base) == .invalidURL, "plain http")
+            #expect(server.requests.isEmpty)
+            // The same client reaches a provider there.
+            let answer = try await client.send(OutboundRequest(url: server.base + "/x"))
+            #expect(answer.status == 404)
+        }
+    }
+
     @Test("T-B17: a name that leads inside is refused") func refusesANameThatLeadsInside() async throws {
         let resolver = AddressResolver.fixed("169.254.169.254", "10.0.0.1")
         try await ScriptedServer.withClient(policy: AddressPolicy(), resolver: resolver) { client, _ in

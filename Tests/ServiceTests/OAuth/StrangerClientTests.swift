@@ -1,0 +1,342 @@
+import Accounts
+import Crypto
+import Foundation
+import IdentityService
+import Projects
+import Secrets
+import Synchronization
+import TestKit
+import Testing
+import Text
+
+/// Clients for whom no admin vouches: of metadata documents, and those that registered themselves.
+@Suite("Clients of strangers", .database, .serialized)
+struct StrangerClientTests {
+    /// A client whose document a server has, and what the server answers.
+    private struct Site {
+        let receiver: WebReceiver
+        let scene: OAuthScene
+
+        var id: String { receiver.baseURL + "/agent.json" }
+
+        func document(_ change: [String: JSON] = [:]) -> String {
+            let usual: [String: JSON] = [
+                "client_id": .string(id), "client_name": "Agent", "redirect_uris": [.string(OAuthScene.callback)],
+                "grant_types": ["authorization_code", "refresh_token"],
+            ]
+            return JSON.object(usual.merging(change) { $1 }).text
+        }
+
+        func answer(_ status: Int = 200, _ text: String? = nil) {
+            let text = text ?? document()
+            receiver.answer { _ in (status, text) }
+        }
+
+        func client() async throws -> Reply {
+            try await change("GET")
+        }
+
+        func change(_ method: String, _ body: JSON? = nil) async throws -> Reply {
+            try await scene.service.admin(
+                "oauthClients/\(Self.encoded(id))",
+                body,
+                method: method,
+                version: "v2"
+            )
+        }
+
+        private static func encoded(_ text: String) -> String {
+            text.replacing(":", with: "%3A").replacing("/", with: "%2F")
+        }
+    }
+
+    private static func run(
+        letsStrangersUseLoopback: Bool = true,
+        _ change: @Sendable (inout ProjectSettings) -> Void = { _ in },
+        _ body: @Sendable (Site) async throws -> Void
+    ) async throws {
+        try await WebReceiver.run { receiver in
+            try await OAuthScene.run(letsStrangersUseLoopback: letsStrangersUseLoopback) {
+                $0.oauth.allowsDocuments = true
+                $0.oauth.allowsRegistration = true
+                change(&$0)
+            } _: { scene in
+                var scene = scene
+                scene.clientID = receiver.baseURL + "/agent.json"
+                let site = Site(receiver: receiver, scene: scene)
+                site.answer()
+                try await body(site)
+            }
+        }
+    }
+
+    // MARK: What an admin says
+
+    @Test("T-F20: a document's client that an admin deleted stays away, with all grants, until an admin takes it over")
+    func blocked() async throws {
+        try await Self.run { site in
+            let scene = site.scene
+            let tokens = try await scene.tokens()
+            #expect(tokens.status == 200, "\(tokens)")
+            #expect(try await site.client()["origin"] == "document")
+            #expect(try await site.change("DELETE").status == 200)
+            #expect(try await site.change("DELETE").status == 404)
+            #expect(try await site.client()["origin"] == "blocked")
+            let read = site.receiver.received.count
+            scene.service.clock.advance(by: 100 * 86_400)
+            try await scene.service.sweep()
+            #expect(try await scene.refresh(tokens.refreshToken).oauthError == "invalid_client")
+            #expect(try await scene.open().status == 400)
+            #expect(site.receiver.received.count == read, "the document is not read again")
+            let taken = try await site.change("PATCH", ["client_name": "Ours"])
+            #expect(taken["origin"] == "admin", "\(taken)")
+            #expect(try await scene.open().heading == "Sign in")
+            // Deleted again, it is blocked again.
+            #expect(try await site.change("DELETE").status == 200)
+            #expect(try await scene.open().status == 400)
+            #expect(site.receiver.received.count == read)
+        }
+    }
+
+    @Test("T-F20: neither a document nor a registration changes a client that an admin changed")
+    func adopted() async throws {
+        try await Self.run { site in
+            let service = site.scene.service
+            #expect(try await site.scene.open().heading == "Sign in")
+            let changed = try await site.change("PATCH", ["client_name": "Checked", "trusted": true])
+            #expect(changed["origin"] == "admin" && changed["trusted"] == true, "\(changed)")
+            let read = site.receiver.received.count
+            site.answer(200, site.document(["client_name": "Evil", "redirect_uris": ["https://evil.example/cb"]]))
+            service.clock.advance(by: 100 * 86_400)
+            try await service.sweep()
+            #expect(try await site.scene.open([("redirect_uri", "https://evil.example/cb")]).status == 400)
+            #expect(try await site.scene.open().heading == "Sign in")
+            #expect(try await site.client()["client_name"] == "Checked")
+            #expect(site.receiver.received.count == read)
+
+            let path = "/\(service.project.id)/oauth/register"
+            let grants: JSON = [
+                "authorization_code", "urn:ietf:params:oauth:grant-type:token-exchange",
+            ]
+            let made = try await service.post(path, text: OAuthScene.confidentialClient(["grant_types": grants]).text)
+            let (id, token) = try (#require(made["client_id"]?.string), made["registration_access_token"]?.string)
+            let own = try await service.admin(
+                "oauthClients/\(id)",
+                ["client_name": "Checked"],
+                method: "PATCH",
+                version: "v2"
+            )
+            #expect(own["origin"] == "admin" && own["grant_types"] == ["authorization_code"], "\(own)")
+            for method in ["GET", "PUT", "DELETE"] {
+                let reply = try await service.send(
+                    method,
+                    "\(path)/\(id)",
+                    headers: [("Authorization", "Bearer \(token ?? "")"), ("Content-Type", "application/json")],
+                    body: method == "PUT" ? Array(OAuthScene.confidentialClient().text.utf8) : nil
+                )
+                #expect(reply.oauthError == "invalid_token", "\(method): \(reply)")
+            }
+        }
+    }
+
+    // MARK: What the site says
+
+    @Test(
+        "T-F20: a document that is gone takes its client and all grants with it",
+        arguments: [(404, ""), (410, ""), (302, ""), (403, "{}"), (200, "{"), (200, "{}"), (200, "too large")]
+    )
+    func withdrawn(_ status: Int, _ text: String) async throws {
+        try await Self.run { site in
+            let scene = site.scene
+            let tokens = try await scene.tokens()
+            #expect(tokens.status == 200, "\(tokens)")
+            let read = site.receiver.received.count
+            let padding = String(repeating: " ", count: 5_121 - site.document().utf8.count)
+            site.answer(status, text == "too large" ? site.document() + padding : text)
+            scene.service.clock.advance(by: 86_400)
+            for _ in 0..<3 {
+                #expect(try await scene.refresh(tokens.refreshToken).oauthError == "invalid_client")
+            }
+            #expect(site.receiver.received.count == read + 1, "read once")
+            #expect(try await site.client().status == 404)
+            // A later document may be somebody else's, for whom nobody has consented.
+            site.answer()
+            scene.service.clock.advance(by: 60)
+            #expect(try await scene.refresh(tokens.refreshToken).oauthError == "invalid_grant")
+            let again = try await scene.open()
+            let page = again.heading == "Sign in" ? try await scene.signIn(on: again) : again
+            #expect(page.heading == "Allow access?", "\(page.text)")
+        }
+    }
+
+    @Test("T-F20: while the site does not answer, the client is what it was, for a day", arguments: [500, 503, 429])
+    func bridged(_ status: Int) async throws {
+        try await Self.run { site in
+            let scene = site.scene
+            let tokens = try await scene.tokens()
+            site.answer(status, "")
+            scene.service.clock.advance(by: 2 * 86_400 - 1)
+            let bridged = try await scene.refresh(tokens.refreshToken)
+            #expect(bridged.status == 200, "\(bridged)")
+            scene.service.clock.advance(by: 61)
+            #expect(try await scene.refresh(bridged.refreshToken).oauthError == "invalid_client")
+            // It is back, and so is the client.
+            site.answer()
+            scene.service.clock.advance(by: 61)
+            #expect(try await scene.refresh(bridged.refreshToken).status == 200)
+        }
+    }
+
+    @Test("T-F10: whatever is wrong with a document, one thing is said, nothing is stored, and nothing is read twice")
+    func wrongDocuments() async throws {
+        try await Self.run { site in
+            let size = site.document().utf8.count
+            let wrongs: [(Int, String)] = [
+                (200, site.document() + String(repeating: " ", count: 5_121 - size)), (200, "{"), (200, "[]"),
+                (200, "{}"),
+                (200, site.document(["client_id": "https://other.example/agent.json"])), (404, site.document()),
+                (200, site.document(["redirect_uris": ["javascript:x"]])), (302, ""), (500, ""), (429, ""),
+                (200, site.document(["jwks": ["keys": .array(Array(repeating: [:], count: 1_001))]])),
+            ]
+            var texts: Set<String> = []
+            for (number, wrong) in wrongs.enumerated() {
+                site.answer(wrong.0, wrong.1)
+                for _ in 0..<2 {
+                    let page = try await site.scene.open()
+                    #expect(page.status == 400, "\(wrong)")
+                    texts.insert(page.text)
+                }
+                #expect(site.receiver.received.count == number + 1, "\(wrong)")
+                #expect(try await site.client().status == 404)
+                site.scene.service.clock.advance(by: 60)
+            }
+            #expect(texts.count == 1, "\(texts)")
+            site.answer(200, site.document() + String(repeating: " ", count: 5_120 - size))
+            #expect(try await site.scene.open().heading == "Sign in")
+        }
+    }
+
+    // MARK: Where they are
+
+    @Test("T-F10: what the operator allows for providers is not for strangers: documents, keys, logout URIs")
+    func publicAddresses() async throws {
+        try await Self.run(letsStrangersUseLoopback: false) { site in
+            let (scene, service) = (site.scene, site.scene.service)
+            #expect(try await scene.open().status == 400)
+            for host in ["localhost", "[::1]", "[::ffff:127.0.0.1]", "10.0.0.1", "169.254.169.254"] {
+                #expect(try await scene.open([("client_id", "https://\(host)/agent.json")]).status == 400, "\(host)")
+            }
+            let key = P256.Signing.PrivateKey()
+            func assertion(of id: String) throws -> [(String, String?)] {
+                let now = Double(service.clock.seconds)
+                let claims: JSON = [
+                    "iss": .string(id), "sub": .string(id), "aud": .string(scene.issuer),
+                    "jti": .string(RandomSource.system.handle()), "exp": .number(now + 60),
+                ]
+                let text = [#"{"alg":"ES256"}"#, claims.text].map { Base64URL.encode(Array($0.utf8)) }
+                    .joined(separator: ".")
+                let signature = try key.signature(for: Data(text.utf8)).rawRepresentation
+                return [
+                    ("client_assertion_type", "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"),
+                    ("client_assertion", text + "." + Base64URL.encode(Array(signature))),
+                ]
+            }
+            let client = OAuthScene.publicClient([
+                "token_endpoint_auth_method": "private_key_jwt",
+                "jwks_uri": .string(site.receiver.baseURL + "/keys"),
+                "backchannel_logout_uri": .string(site.receiver.baseURL + "/logout"),
+            ])
+            let made = try await service.post("/\(service.project.id)/oauth/register", text: client.text)
+            var stranger = scene
+            stranger.clientID = try #require(made["client_id"]?.string, "\(made)")
+            let proof = try assertion(of: stranger.clientID)
+            #expect(try await stranger.refresh("x", proof).oauthError == "invalid_client")
+            #expect(site.receiver.received.isEmpty)
+
+            // An admin's client is where providers may be; too many keys are none.
+            let point = Array(key.publicKey.rawRepresentation)
+            let jwk: JSON = [
+                "kty": "EC", "crv": "P-256", "x": .string(Base64URL.encode(point.prefix(32))),
+                "y": .string(Base64URL.encode(point.suffix(32))),
+            ]
+            let other: JSON = ["kty": "oct", "k": "AA"]
+            for (count, path) in [(10, "/ten"), (11, "/eleven"), (1_001, "/many"), (0, "/large")] {
+                let keys: JSON = ["keys": .array([jwk] + Array(repeating: other, count: max(0, count - 1)))]
+                let padding = String(repeating: " ", count: count == 0 ? 16_385 - keys.text.utf8.count : 0)
+                site.answer(200, keys.text + padding)
+                let own = try await OAuthScene.register(
+                    OAuthScene.publicClient([
+                        "token_endpoint_auth_method": "private_key_jwt",
+                        "jwks_uri": .string(site.receiver.baseURL + path),
+                    ]),
+                    at: service
+                )
+                let before = site.receiver.received.count
+                for _ in 0..<2 {
+                    let reply = try await own.refresh("x", try assertion(of: own.clientID))
+                    #expect(reply.oauthError == (count == 10 ? "invalid_grant" : "invalid_client"), "\(path): \(reply)")
+                }
+                #expect(site.receiver.received.count == before + 1, "\(path) is read once")
+            }
+        }
+    }
+
+    @Test("T-F10: a stranger's logout URI is called at public addresses only", arguments: [true, false])
+    func logout(isVouchedFor: Bool) async throws {
+        try await WebReceiver.run { receiver in
+            try await OAuthScene.run(sendsMessages: true, letsStrangersUseLoopback: false) {
+                $0.oauth.allowsRegistration = true
+            } _: { scene in
+                let client = OAuthScene.publicClient([
+                    "backchannel_logout_uri": .string(receiver.baseURL + "/logout")
+                ])
+                var scene = scene
+                if isVouchedFor {
+                    scene = try await OAuthScene.register(client, at: scene.service)
+                } else {
+                    let path = "/\(scene.service.project.id)/oauth/register"
+                    let made = try await scene.service.post(path, text: client.text)
+                    scene.clientID = try #require(made["client_id"]?.string)
+                }
+                #expect(try await scene.tokens().status == 200)
+                let user = try await scene.service.signInWithPassword(OAuthScene.email)
+                let out: JSON = ["idToken": JSON(user.idToken), "scope": "all"]
+                #expect(try await scene.service.call("accounts:signOut", out).status == 200)
+                for _ in 0..<2 { try await scene.service.assembly.deliveries.deliverDue() }
+                #expect(receiver.received.count == (isVouchedFor ? 1 : 0))
+            }
+        }
+    }
+
+    // MARK: What users see
+
+    @Test(
+        "T-F10: the page says where an application comes from, and that nobody vouches for it",
+        arguments: [
+            ("en", "Registered by Tea Garden", "Unverified: it registered itself", "127.0.0.1 (unverified)"),
+            ("de", "Von Tea Garden registriert", "Nicht überprüft", "127.0.0.1 (nicht überprüft)"),
+            ("ja", "Tea Garden が登録したアプリ", "未確認（アプリ自身による登録）", "127.0.0.1（未確認）"),
+        ]
+    )
+    func consent(_ language: String, _ admin: String, _ itself: String, _ host: String) async throws {
+        try await Self.run { site in
+            let service = site.scene.service
+            _ = try await service.signUp(OAuthScene.email)
+            let registered = try await service.post(
+                "/\(service.project.id)/oauth/register",
+                text: OAuthScene.publicClient().text
+            )
+            let own = try await OAuthScene.register(OAuthScene.publicClient(), at: service).clientID
+            for (client, text) in [
+                (own, admin), (registered["client_id"]?.string ?? "", itself), (site.id, host),
+            ] {
+                var scene = site.scene
+                scene.browser = ScriptedBrowser()
+                let start = try await scene.open([("client_id", client), ("ui_locales", language)])
+                let page = try await scene.signIn(on: start)
+                let shown = page.text.replacing("<bdi>", with: "").replacing("</bdi>", with: "")
+                #expect(shown.contains(text), "\(client): \(page.text)")
+            }
+        }
+    }
+}
