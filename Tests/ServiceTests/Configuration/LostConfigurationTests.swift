@@ -44,7 +44,9 @@ struct LostConfigurationTests {
             // Other services on the database count up too.
             if number < less {
                 #expect(known.losses == losses + 1)
-                #expect(try await MetricsPage(second).values["identity_configuration_losses_total"] == Double(losses + 1))
+                #expect(
+                    try await MetricsPage(second).values["identity_configuration_losses_total"] == Double(losses + 1)
+                )
             }
             // It goes on from there.
             let next = try await made.createAPIKey(for: first.project.id, displayName: nil)
