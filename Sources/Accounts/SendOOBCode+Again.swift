@@ -28,6 +28,8 @@ extension SendOOBCode {
         guard code.type == type, Self.repeatable.contains(type) else { throw AccountsError.invalidOOBCode }
         let subject = try await subject(of: code, caller)
         _ = try await issue(type, subject, as: .app, continueURL: url, linkDomain: nil, caller)
+        // One link sends one email.
+        _ = try await parts.stores.oobCodes.spend(code, in: caller.scope)
         return code.email
     }
 

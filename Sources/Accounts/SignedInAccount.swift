@@ -27,11 +27,12 @@ extension Parts {
     func verify(_ idToken: String?, caller: Caller) async throws -> VerifiedIDToken {
         guard let idToken else { throw AccountsError.missingIDToken }
         do {
-            return try check(idToken, caller)
-        } catch .unknownKey {
-            try await configuration.refresh()
-            do { return try check(idToken, caller) } catch { throw AccountsError(error) }
-        } catch {
+            let found = try await configuration.findingNew(from: caller.addressPrefix) { () -> VerifiedIDToken? in
+                do throws(IDTokenError) { return try check(idToken, caller) } catch .unknownKey { return nil }
+            }
+            guard let found else { throw IDTokenError.unknownKey }
+            return found
+        } catch let error as IDTokenError {
             throw AccountsError(error)
         }
     }

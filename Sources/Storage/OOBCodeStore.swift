@@ -63,7 +63,7 @@ package struct OOBCodeStore: Sendable {
         // A decoy stays as long as a code: the next request updates it too, and its digits can be tried.
         let expiry = now.addingTimeInterval(Double(code.lifetime) + Self.remembrance)
         let insertion: SQL = """
-            INSERT INTO oob_codes (project, tenant, type, owner, series, code_hash, email, new_email, proved, phone_number,
+            INSERT INTO oob_codes (project, tenant, type, owner, series_hash, code_hash, email, new_email, proved, phone_number,
                 session, created_at, valid_until, expires_at, digits_hash, digits_session_hash, digits_valid_until)
             SELECT \(scope.project.rawValue), \(scope.tenant.rawValue),
                 \(code.isDecoy && code.newEmail == nil ? code.type.decoy : code.type.rawValue),
@@ -73,7 +73,7 @@ package struct OOBCodeStore: Sendable {
                 \(digits.map { keyRing.hash(of: $0.digits, digitsSession ?? [], in: Self.table, scope) }),
                 \(digitsSession), \(digits.map { _ in now.addingTimeInterval(Double(min(code.lifetime, Mail.codeLifetime))) })
             FROM limits WHERE \(sql: limits.havePassed)
-            ON CONFLICT (project, tenant, type, owner, series) DO UPDATE SET code_hash = EXCLUDED.code_hash,
+            ON CONFLICT (project, tenant, type, owner, series_hash) DO UPDATE SET code_hash = EXCLUDED.code_hash,
                 email = EXCLUDED.email, new_email = EXCLUDED.new_email, session = EXCLUDED.session,
                 digits_hash = EXCLUDED.digits_hash, digits_session_hash = EXCLUDED.digits_session_hash,
                 digits_valid_until = EXCLUDED.digits_valid_until, attempts = 0,

@@ -113,27 +113,30 @@ extension SessionStore {
             changes: [Self.surplusReason],
             at: now
         )
-        return try await gate.pass(browser.account, in: scope.project, .session) {
-            try await applicationSessions(
-                """
-                WITH browser AS MATERIALIZED (
-                    SELECT s.* \(sql: Self.standing(browser, scope)) FOR SHARE OF a, s
-                ), opened AS (
-                    INSERT INTO sessions (project, account, session, tenant, secret_hash, auth_time, sign_in_provider,
-                        second_factor, second_factor_identifier, claims, sign_in_attributes, created_at, last_used_at,
-                        user_agent, address_prefix, client, application_grant, browser_session, tells_client)
-                    SELECT project, account, \(new.id.rawValue), tenant, \(new.secretHash), auth_time, sign_in_provider,
-                        second_factor, second_factor_identifier, claims, sign_in_attributes, \(now), \(now), user_agent,
-                        address_prefix, \(new.client), \(try new.grant.json)::jsonb, session, true
-                    FROM browser
-                    ON CONFLICT (project, account, session) DO NOTHING
-                    RETURNING *
-                ), audit AS (\(sql: entry.insertion(from: "opened", resource: "session"))) \(sql: telling),
-                \(sql: Self.surplus(of: "SELECT project, account FROM opened", ofApplications: true, now: now)),
-                surplus_audit AS (\(sql: surplus.insertion(from: "surplus", resource: "session")))
-                \(sql: Self.applicationColumns) FROM opened s \(sql: Self.applicationJoins)
-                """
-            )
+        do {
+            return try await gate.pass(browser.account, in: scope.project, .session) {
+                try await applicationSessions(
+                    """
+                    WITH browser AS MATERIALIZED (
+                        SELECT s.* \(sql: Self.standing(browser, scope)) FOR SHARE OF a, s
+                    ), opened AS (
+                        INSERT INTO sessions (project, account, session, tenant, secret_hash, auth_time, sign_in_provider,
+                            second_factor, second_factor_identifier, claims, sign_in_attributes, created_at, last_used_at,
+                            user_agent, address_prefix, client, application_grant, browser_session, tells_client)
+                        SELECT project, account, \(new.id.rawValue), tenant, \(new.secretHash), auth_time, sign_in_provider,
+                            second_factor, second_factor_identifier, claims, sign_in_attributes, \(now), \(now), user_agent,
+                            address_prefix, \(new.client), \(try new.grant.json)::jsonb, session, true
+                        FROM browser
+                        RETURNING *
+                    ), audit AS (\(sql: entry.insertion(from: "opened", resource: "session"))) \(sql: telling),
+                    \(sql: Self.surplus(of: "SELECT project, account FROM opened", ofApplications: true, now: now)),
+                    surplus_audit AS (\(sql: surplus.insertion(from: "surplus", resource: "session")))
+                    \(sql: Self.applicationColumns) FROM opened s \(sql: Self.applicationJoins)
+                    """
+                )
+            }
+        } catch let error as PostgresError where error.constraint == "sessions_pkey" {
+            return nil
         }
     }
 

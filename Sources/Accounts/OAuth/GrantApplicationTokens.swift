@@ -123,7 +123,8 @@ package struct GrantApplicationTokens: Sendable {
             audience: audience,
             nonce: grant.nonce,
             key: keyThumbprint,
-            refreshToken: client.mayRefresh(grant) ? Secret(refreshToken.text) : nil,
+            // What the user's part was asked about, too: a client may have given up `openid` since.
+            refreshToken: client.mayRefresh(granted) && client.mayRefresh(grant) ? Secret(refreshToken.text) : nil,
             client,
             caller
         )
@@ -192,8 +193,9 @@ package struct GrantApplicationTokens: Sendable {
         } catch let error as AccountsError where error.endsSession {
             throw refused
         }
-        guard var grant = used.grant, client.mayRefresh(grant) else { throw refused }
         let settings = caller.project.settings.oauth
+        guard var grant = used.grant, client.mayRefresh(grant), client.mayRefresh(grant.current(of: client, settings))
+        else { throw refused }
         if let scopes {
             guard Set(scopes).isSubset(of: grant.scopes) else {
                 throw OAuthError(.invalidScope, "scope must not exceed what was granted")

@@ -130,10 +130,9 @@ extension Parts {
     /// Before a token is refused, keys that another node created less than half a second ago are loaded.
     func accessToken(_ text: Secret, _ caller: Caller) async throws -> AccessTokenContent? {
         let type = ApplicationTokens.accessTokenType
-        var payload = configuration.signingKeys.payload(of: text.reveal(), type: type)
-        if payload == nil, CompactJWS(text.reveal()) != nil {
-            try await configuration.refresh()
-            payload = configuration.signingKeys.payload(of: text.reveal(), type: type)
+        guard CompactJWS(text.reveal()) != nil else { return nil }
+        let payload = await configuration.findingNew(from: caller.addressPrefix) {
+            configuration.signingKeys.payload(of: text.reveal(), type: type)
         }
         guard let content = payload.flatMap(AccessTokenContent.init),
             content.issuer == (try applicationIssuer(of: caller.project)),

@@ -38,7 +38,8 @@ package struct SignOutBrowser: Sendable {
 
     /// Where the browser may go afterwards: only to what the application registered for this.
     ///
-    /// - Returns: nil for none, and for an unknown application.
+    /// - Returns: nil for none, for an unknown application, and for one that nobody vouches for: our host must lead to no
+    ///   stranger's (threats.md, T-F27).
     package func destination(
         _ uri: String?,
         of client: String?,
@@ -48,7 +49,7 @@ package struct SignOutBrowser: Sendable {
         guard let uri else { return nil }
         let found: OAuthClient
         do { found = try await parts.client(client, caller) } catch is OAuthError { return nil }
-        guard found.metadata.logoutURIs.contains(where: { $0.allows(uri) }) else { return nil }
+        guard !found.isStrangers, found.metadata.logoutURIs.contains(where: { $0.allows(uri) }) else { return nil }
         return state.map { uri.adding([("state", $0)]) } ?? uri
     }
 }

@@ -11,7 +11,7 @@ struct PageTextTests {
         }
         let names = [
             "%APP_NAME%", "%EMAIL%", "%NEW_EMAIL%", "%NUMBER%", "%COUNT%", "%CODE%", "%DATE%", "%USED%", "%PROVIDER%",
-            "%CLIENT%", "%BROWSER%", "%PLATFORM%",
+            "%CLIENT%", "%BROWSER%", "%PLATFORM%", "%HOST%",
         ]
         for language in PageLanguage.allCases {
             #expect(!language.text(key).isEmpty)
