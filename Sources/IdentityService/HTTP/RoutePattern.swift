@@ -9,6 +9,8 @@ struct RoutePattern: Sendable {
     }
 
     private let segments: [Segment]
+    /// The captures that may be URLs: the ID of a client that describes itself is one.
+    private static let urls: Set = ["client"]
 
     init(_ path: String) {
         segments = path.split(separator: "/").map { text in
@@ -28,7 +30,7 @@ struct RoutePattern: Sendable {
 
     /// The captures, decoded; nil if the path does not match.
     ///
-    /// A capture is never empty and contains no `/`, and no `:` if the pattern has no verb.
+    /// A capture is never empty and contains no `/`, and no `:` if the pattern has no verb, unless it may be a URL.
     ///
     /// - Parameter path: from ``segments(of:)``.
     func match(_ path: [String]) -> [String: String]? {
@@ -41,9 +43,9 @@ struct RoutePattern: Sendable {
             case .capture(let name, let suffix):
                 guard text.hasSuffix(suffix), text.utf8.count > suffix.utf8.count else { return nil }
                 let value = Array(text.utf8.dropLast(suffix.utf8.count))
-                guard !value.contains(UInt8(ascii: ":")), let decoded = PercentEncoding.decode(value[...]),
-                    !decoded.utf8.contains(UInt8(ascii: "/"))
-                else { return nil }
+                guard let decoded = PercentEncoding.decode(value[...]) else { return nil }
+                let isPlain = !value.contains(UInt8(ascii: ":")) && !decoded.utf8.contains(UInt8(ascii: "/"))
+                guard isPlain || Self.urls.contains(name) else { return nil }
                 captures[name] = decoded
             }
         }

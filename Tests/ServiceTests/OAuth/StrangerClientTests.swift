@@ -72,7 +72,10 @@ struct StrangerClientTests {
 
     // MARK: What an admin says
 
-    @Test("T-F20: a document's client that an admin deleted stays away, with all grants, until an admin takes it over")
+    @Test(
+        "T-F20: a document's client that an admin deleted stays away, with all grants, until an admin takes it over",
+        .database
+    )
     func blocked() async throws {
         try await Self.run { site in
             let scene = site.scene
@@ -98,7 +101,7 @@ struct StrangerClientTests {
         }
     }
 
-    @Test("T-F20: neither a document nor a registration changes a client that an admin changed")
+    @Test("T-F20: neither a document nor a registration changes a client that an admin changed", .database)
     func adopted() async throws {
         try await Self.run { site in
             let service = site.scene.service
