@@ -59,7 +59,7 @@ package struct StatementCount: Sendable {
 
     /// Our own, and the node's look twice a second whether its configuration has changed.
     private static func isOurs(_ text: String) -> Bool {
-        text.contains("pg_stat_statements") || text == "SELECT version FROM configuration"
+        text.contains("pg_stat_statements") || text == "SELECT version, epoch FROM configuration"
     }
 }
 
