@@ -196,7 +196,8 @@ REFUSALS = {
     "authorizeApplication": [(400, "invalid_client", {"query": NOBODY}),
                              (400, "redirect_uri is not registered", lambda world: {"query": {
                                  **Application(world).request(), "redirect_uri": "https://evil.example/"}})],
-    "authorizeApplicationByForm": [(400, "invalid_client", {"form": NOBODY})],
+    # Whatever is wrong with the rest is said at the page to which it leads.
+    "authorizeApplicationByForm": [(400, "invalid_request", {"form": {**NOBODY, "state": "s" * 40_000}})],
     "continueAuthorization": [(400, "INVALID_SESSION_INFO", {"query": {"visit": "none"}})],
     "decideAuthorization": [(400, "INVALID_SESSION_INFO", {"form": {"visit": "none", "do": "allow"},
                                                            "headers": {"Sec-Fetch-Site": "same-origin"}})],

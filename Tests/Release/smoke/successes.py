@@ -14,7 +14,7 @@ import document
 import hashes
 import oauth
 from world import CALLBACK, CHANGED, CONSOLE_PASSWORD, EMPTIED, HANDLER, OIDC, OWN_ISSUER, PAGE, PASSWORD, PROJECT
-from world import PROVIDERS, RELYING_PARTY
+from world import OWN_HOST, PROVIDERS
 from world import base64url, inputs, one_time_code, this_step
 
 # The providers at which `identity dev` lets people sign in by a code.
@@ -348,8 +348,8 @@ def changed_settings(world):
 # --- Configuration
 
 
-# The domain of passkeys, to whose host their files belong.
-AT_DOMAIN = {"headers": {"Host": RELYING_PARTY}}
+# The host of a project, to which its files belong.
+AT_DOMAIN = {"headers": {"Host": OWN_HOST}}
 
 
 def of_project(project=CHANGED, **request):

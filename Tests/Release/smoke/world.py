@@ -50,8 +50,9 @@ OAUTH_CLIENT = {"client_name": "Tea House", "redirect_uris": ["https://tea.examp
     "authorization_code", "refresh_token", "urn:ietf:params:oauth:grant-type:device_code"]}
 HANDLER = {"apiKey": "any", "appName": "app", "authType": "signInViaPopup", "providerId": "oidc.demo"}
 # What a browser says of a page of an app.
-# No other project has it, so its host has files about passkeys.
 RELYING_PARTY = "passkeys.localhost"
+# Of a project that has a host of its own, which has its files about passkeys and apps.
+OWN_HOST = "pages.example.com"
 PAGE = {"Origin": "http://localhost:3000", "Sec-Fetch-Site": "same-origin"}
 # Forms that are taken from the service's own pages alone.
 OWN_FORMS = {"takeSignInStep"} | {
@@ -223,10 +224,13 @@ class World:
         self.config(PROJECT, {"passkeyConfig": {
             "rpId": RELYING_PARTY, "managementUrl": "https://localhost/passkeys", "appleTeamId": "A1B2C3D4E5",
             "expectedOrigins": [PAGE["Origin"], "https://localhost", "android:apk-key-hash:" + "A" * 43]}})
-        self.need("createApp", path={"project": PROJECT}, json={"platform": "IOS", "bundleId": "com.example.Tea"})
-        self.need("createApp", path={"project": PROJECT}, json={"platform": "ANDROID", "packageName": "com.example.tea"})
         self.config(OWN_ISSUER, {"identity": {"tokenIssuer": "own"}})
-        self.config("pages-project", {"identity": {"publicURL": "https://pages.example.com"}})
+        self.config("pages-project", {"identity": {"publicURL": f"https://{OWN_HOST}"}})
+        self.config("pages-project", {"passkeyConfig": {
+            "rpId": OWN_HOST, "managementUrl": f"https://{OWN_HOST}/passkeys", "appleTeamId": "A1B2C3D4E5",
+            "expectedOrigins": [f"https://{OWN_HOST}", "android:apk-key-hash:" + "A" * 43]}})
+        for app in ({"platform": "IOS", "bundleId": "com.example.Tea"}, {"platform": "ANDROID", "packageName": "com.example.tea"}):
+            self.need("createApp", path={"project": "pages-project"}, json=app)
         self.config(CHANGED, {"multiTenant": {"allowTenants": True}})
         body, mask = {"definition": {"keepTokens": True}}, {"updateMask": "definition.keepTokens"}
         self.need("updateOauthIdpConfig", path={"project": PROJECT, "config": "oidc.demo"}, json=body, query=mask)
