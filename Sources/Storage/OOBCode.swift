@@ -15,9 +15,11 @@ package enum OOBCodeType: String, Sendable, Hashable, CaseIterable {
     case verifyAndChangeEmail = "VERIFY_AND_CHANGE_EMAIL"
     case revertSecondFactor = "REVERT_SECOND_FACTOR_ADDITION"
 
-    /// Whether who has not signed in can ask for it: then a newer code leaves the older ones good, or a stranger's
-    /// request would end the user's.
-    var isForAnyone: Bool { self == .emailSignIn || self == .passwordReset }
+    /// Whether a newer code leaves the older ones good.
+    ///
+    /// Digits count only for the client that asked for them, so a stranger's request must not end the user's. The link of a
+    /// newer reset email is as good as the older one, which it ends as in Firebase.
+    var keepsOlder: Bool { self == .emailSignIn }
 
     /// The email with its link.
     package var template: MailTemplate {

@@ -24,8 +24,8 @@ package struct OOBCodeStore: Sendable {
     /// How long the row of an expired code is kept, in seconds.
     private static let remembrance = 86_400.0
 
-    /// Stores a code and its email in one statement, replacing the owner's older code of the type, unless anyone can
-    /// ask for such a code.
+    /// Stores a code and its email in one statement, replacing the owner's older code of the type, unless it keeps
+    /// those.
     ///
     /// The right to restore an email dates from its first code that is still valid.
     ///
@@ -67,7 +67,7 @@ package struct OOBCodeStore: Sendable {
                 session, created_at, valid_until, expires_at, digits_hash, digits_session_hash, digits_valid_until)
             SELECT \(scope.project.rawValue), \(scope.tenant.rawValue),
                 \(code.isDecoy && code.newEmail == nil ? code.type.decoy : code.type.rawValue),
-                \(code.owner), \(code.type.isForAnyone ? code.hash : []), \(code.hash), \(code.email.original),
+                \(code.owner), \(code.type.keepsOlder ? code.hash : []), \(code.hash), \(code.email.original),
                 \(code.newEmail?.original), \(code.proved),
                 \(code.phoneNumber), \(code.session?.rawValue), \(now), \(validUntil), \(expiry),
                 \(digits.map { keyRing.hash(of: $0.digits, digitsSession ?? [], in: Self.table, scope) }),

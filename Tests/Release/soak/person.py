@@ -412,8 +412,8 @@ class Person:
             return "ok", lambda s, a: add(s, a, uid)
 
         def add(s, a, uid):
-            # What a stranger can ask for leaves the older ones good.
-            if kind not in ("EMAIL_SIGNIN", "PASSWORD_RESET"):
+            # A sign-in mail leaves the older ones good.
+            if kind != "EMAIL_SIGNIN":
                 s.void_codes(uid, [kind])
             if a:
                 s.codes[a.body["oobCode"]] = (kind, uid if kind != "EMAIL_SIGNIN" else None, email, new_email)

@@ -183,17 +183,6 @@ struct EmailCodeTests {
         }
     }
 
-    @Test("T-E33: another reset email leaves the first one's link good, until one of them is used")
-    func newerResetLeavesOlder() async throws {
-        try await run { service in
-            _ = try await service.signUp(ada)
-            let first = try await service.code(.passwordReset, ["email": .string(ada)], to: ada)
-            let second = try await service.code(.passwordReset, ["email": .string(ada)], to: ada)
-            #expect(try await service.reset(first, to: "a new password").status == 200)
-            try await service.reset(second, to: "another password").expectRefused("INVALID_OOB_CODE")
-        }
-    }
-
     @Test("T-E21: the digits are valid for ten minutes, the link for longer")
     func tenMinutes() async throws {
         try await run { service in

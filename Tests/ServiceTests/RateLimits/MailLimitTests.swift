@@ -23,8 +23,8 @@ struct MailLimitTests {
             }
             let waiting = try await first.stores.outbox.waiting("mail", in: Scope(project: first.project.id))
             #expect(waiting.count == 5)
-            // Each code that went out is good.
-            #expect(try await first.mails().map { $0.items["mode"] } == Array(repeating: "resetPassword", count: 5))
+            // The newest code that went out is good.
+            #expect(try await first.mail(.passwordReset, to: "once@example.com").items["mode"] == "resetPassword")
             first.clock.advance(by: 720)
             #expect(try await second.askForReset("once@example.com", from: "198.18.15.1").status == 200)
         }
