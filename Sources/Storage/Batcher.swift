@@ -62,7 +62,7 @@ package final class Batcher<Key: Hashable & Sendable, Question: Sendable, Answer
         isOn: Bool = true,
         limit: Int = 64,
         queueLimit: Int = 4096,
-        keyLimit: Int = 32,
+        keyLimit: Int = 64,
         pace: BatchPace = BatchPace(),
         patience: Duration = .seconds(15),
         asking ask: @escaping Ask
@@ -81,7 +81,7 @@ package final class Batcher<Key: Hashable & Sendable, Question: Sendable, Answer
         isOn: Bool = true,
         limit: Int = 64,
         queueLimit: Int = 4096,
-        keyLimit: Int = 32,
+        keyLimit: Int = 64,
         pace: BatchPace = BatchPace(),
         patience: Duration = .seconds(15),
         ask: @escaping @Sendable ([Question]) async throws -> [Answer]

@@ -115,22 +115,22 @@ struct BatcherTests {
         let first = ask("first", for: "first")
         await held.whenStarted()
         var tasks: [Task<String, any Error>] = []
-        for number in 0..<32 {
+        for number in 0..<64 {
             tasks.append(ask("same\(number)", for: "x"))
             try await waitUntil { batcher.counts.waiting == tasks.count }
         }
-        for number in 32..<10_000 {
+        for number in 64..<10_000 {
             let error = await #expect(throws: PostgresError.self) {
                 try await batcher.answer(to: "same\(number)", for: "x")
             }
             #expect(error?.code == .overloaded)
         }
         let others = (0..<64).map { ask("other\($0)", for: "\($0)") }
-        try await waitUntil { batcher.counts.waiting == 32 + 64 }
+        try await waitUntil { batcher.counts.waiting == 64 + 64 }
         await held.release.wait()
         for task in [first] + tasks + others { _ = try await task.value }
         // One of the crowd in each, and then the rest of it alone.
-        #expect(held.later.map(\.count) == [64, 2] + Array(repeating: 1, count: 30))
+        #expect(held.later.map(\.count) == [64, 2] + Array(repeating: 1, count: 62))
         // Those that left have left room.
         #expect(try await batcher.answer(to: "again", for: "x") == "AGAIN")
     }
