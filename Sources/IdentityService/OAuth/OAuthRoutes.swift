@@ -31,8 +31,9 @@ struct OAuthRoutes {
 
     private func authorizeByQuery(_ call: Call) async throws -> Response {
         try await page(call, language: call.query["ui_locales"]) { page in
-            // Neither an image nor a script of another page is a visit.
-            guard call.headers[.secFetchMode] ?? "navigate" == "navigate" else {
+            // Neither an image nor a script of another page is a visit. Programs name a mode too, but no site.
+            let isPage = call.headers[.secFetchSite] == nil || call.headers[.secFetchMode] ?? "navigate" == "navigate"
+            guard isPage else {
                 throw OAuthError(.invalidRequest, "The user's browser must open this address as a page")
             }
             return try await accounts.authorizeApplication.begin(call.query, page.browser, page.caller)

@@ -424,7 +424,7 @@ class Person:
         if not state.codes:
             return None
         code = self.rng.choice(list(state.codes))
-        kind, uid, email, new_email = state.codes[code]
+        kind, uid, email, new_email = state.codes[code][:4]
         return {"PASSWORD_RESET": self.reset, "EMAIL_SIGNIN": self.sign_in_by_link, "VERIFY_EMAIL": self.apply,
                 "VERIFY_AND_CHANGE_EMAIL": self.apply}[kind](code, uid, email, new_email)
 
@@ -462,9 +462,15 @@ class Person:
             if owner and owner.disabled:
                 return "USER_DISABLED", None
             label = model.first_label(owner) if owner and owner.verified else "ok"
+            if len(s.codes[code]) > 4:
+                label = {label, "INVALID_OOB_CODE"}
 
             def change(s, a):
                 s.codes.pop(code, None)
+                # It ends the older ones, by the clocks of the nodes that sent them.
+                for other, value in s.codes.items():
+                    if value[0] == "EMAIL_SIGNIN" and value[2] == email:
+                        s.codes[other] = (*value[:4], "maybe")
                 account = s.by_email(email)
                 if account and account.yields_email:
                     s.displace(account)

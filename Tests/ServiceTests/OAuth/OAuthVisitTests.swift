@@ -83,7 +83,11 @@ struct OAuthVisitTests {
             _ = try await scene.service.signUp(OAuthScene.email)
             _ = try await scene.signIn(on: scene.open())
             for mode in ["no-cors", "cors", "same-origin"] {
-                let reply = try await visit(scene, [("prompt", "none")], [("Sec-Fetch-Mode", mode)]).reply
+                let reply = try await visit(
+                    scene,
+                    [("prompt", "none")],
+                    [("Sec-Fetch-Mode", mode), ("Sec-Fetch-Site", "same-site")]
+                ).reply
                 #expect(reply.status == 400 && reply.response.header("set-cookie") == nil, "\(mode): \(reply)")
             }
             #expect(try await visit(scene, [], [("Sec-Fetch-Mode", "navigate")]).query["code"] != nil)
