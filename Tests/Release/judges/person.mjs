@@ -58,7 +58,8 @@ export class Person {
 
   async #get(url, init) {
     const cookie = [...this.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
-    const headers = { 'Sec-Fetch-Site': 'same-origin', ...(cookie ? { cookie } : {}) };
+    // Of a form, as the page's browser says it; `fetch` names its own mode, which is none of a page.
+    const headers = { ...(init?.method === 'POST' ? { 'Sec-Fetch-Site': 'same-origin' } : {}), ...(cookie ? { cookie } : {}) };
     const answer = await fetch(url, { redirect: 'manual', ...init, headers });
     for (const line of answer.headers.getSetCookie()) {
       const [, name, value] = line.match(/^([^=]+)=([^;]*)/);

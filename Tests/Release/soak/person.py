@@ -458,12 +458,10 @@ class Person:
         def predict(s):
             if code not in s.codes:
                 return "INVALID_OOB_CODE", None
-            owner = s.by_email(email)
+            owner, gone = s.by_email(email), {"INVALID_OOB_CODE"} if len(s.codes[code]) > 4 else set()
             if owner and owner.disabled:
-                return "USER_DISABLED", None
+                return gone | {"USER_DISABLED"}, None
             label = model.first_label(owner) if owner and owner.verified else "ok"
-            if len(s.codes[code]) > 4:
-                label = {label, "INVALID_OOB_CODE"}
 
             def change(s, a):
                 s.codes.pop(code, None)
@@ -489,7 +487,7 @@ class Person:
                 account.link = True
                 if a:
                     model.sign_in(s, account, step.serial, a, "emailLink")
-            return label, change
+            return gone | {label}, change
         step = Step(f"signInWithEmailLink {email}", lambda node: node.call("POST", "accounts:signInWithEmailLink", {
             "email": email, "oobCode": code}), predict)
         return step
