@@ -100,6 +100,8 @@ package struct RawConnection: Sendable {
 
         private struct State {
             var text = ""
+            /// Whether something has come, or the end, since the reader looked.
+            var isNew = false
             /// How the input ended.
             var end: Result<Void, any Error>?
             var reader: CheckedContinuation<Void, Never>?
@@ -119,6 +121,7 @@ package struct RawConnection: Sendable {
         func read(_ channel: any Channel, until isEnough: (String) -> Bool) async throws -> String {
             while true {
                 let text: String? = try state.withLock { state in
+                    state.isNew = false
                     guard isEnough(state.text) || state.end != nil else { return nil }
                     if state.text.isEmpty { try state.end?.get() }
                     defer { state.text = "" }
@@ -126,11 +129,11 @@ package struct RawConnection: Sendable {
                 }
                 if let text { return text }
                 await withCheckedContinuation { continuation in
-                    let isOver = state.withLock { state in
-                        if state.end == nil { state.reader = continuation }
-                        return state.end != nil
+                    let isNew = state.withLock { state in
+                        if !state.isNew { state.reader = continuation }
+                        return state.isNew
                     }
-                    if isOver { continuation.resume() } else { channel.read() }
+                    if isNew { continuation.resume() } else { channel.read() }
                 }
             }
         }
@@ -138,6 +141,7 @@ package struct RawConnection: Sendable {
         private func change(_ change: (inout State) -> Void) {
             let reader = state.withLock { state in
                 change(&state)
+                state.isNew = true
                 defer { state.reader = nil }
                 return state.reader
             }
