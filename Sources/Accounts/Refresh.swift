@@ -163,22 +163,40 @@ package struct Refresh: Sendable {
 
     private func isWithinGrace(_ date: Date) -> Bool { parts.now() < date.addingTimeInterval(Self.graceSeconds) }
 
-    /// Checks whether an old token led to the current one, under any key of the ring.
-    ///
-    /// Anyone who knows a session ID can trigger this with any text, so it is limited by network address.
     private func earlierUse(of token: RefreshToken, _ key: SessionKey, _ caller: Caller) async throws -> Use {
-        guard let history = try await parts.sessions.history(of: key, within: parts.refreshLimits(caller)) else {
+        guard let earlier = try await parts.earlier(token, of: key, caller) else {
             throw AccountsError.invalidRefreshToken
         }
-        for index in 0..<parts.keyRing.count {
-            let successor = token.successor(under: parts.keyRing, key: index)
+        return use(behind: earlier.behind, earlier.rotations, earlier.successor)
+    }
+}
+
+/// A token that led to its session's current one.
+struct EarlierToken: Sendable {
+    /// The number of generations since, from 1.
+    var behind: Int
+    /// The times of the session's last replacements, newest first.
+    var rotations: [Date]
+    var successor: RefreshToken
+}
+
+extension Parts {
+    /// Finds out whether an old token led to the current one, under any key of the ring; nil if it did not.
+    ///
+    /// Anyone who knows a session ID can trigger this with any text, so it is limited by network address.
+    func earlier(_ token: RefreshToken, of key: SessionKey, _ caller: Caller) async throws -> EarlierToken? {
+        guard let history = try await sessions.history(of: key, within: refreshLimits(caller)) else { return nil }
+        for index in 0..<keyRing.count {
+            let successor = token.successor(under: keyRing, key: index)
             var later = successor
             for behind in 1...max(1, min(history.generation, Self.longestHistory)) {
-                if later.secretHash == history.secretHash { return use(behind: behind, history.rotations, successor) }
-                later = later.successor(under: parts.keyRing, key: index)
+                if later.secretHash == history.secretHash {
+                    return EarlierToken(behind: behind, rotations: history.rotations, successor: successor)
+                }
+                later = later.successor(under: keyRing, key: index)
             }
         }
-        throw AccountsError.invalidRefreshToken
+        return nil
     }
 
     /// The number of generations back to which a stolen token is distinguished from an invented one: some milliseconds

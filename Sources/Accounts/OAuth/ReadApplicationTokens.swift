@@ -75,14 +75,22 @@ package struct ReadApplicationTokens: Sendable {
         if let token = try await parts.accessToken(text, caller) {
             guard token.client == client.id, let session = SessionID(rawValue: token.session) else { return }
             let key = SessionKey(project: caller.project.id, account: token.account, session: session)
-            try await end(key, secretHash: nil, client, caller)
+            _ = try await end(key, secretHash: nil, client, caller)
         } else if let token = RefreshToken(text.reveal()), let key = key(of: token, caller) {
-            try await end(key, secretHash: token.secretHash, client, caller)
+            guard try await !end(key, secretHash: token.secretHash, client, caller) else { return }
+            // Replaced several times since: whoever has its successors, a thief perhaps, must not go on with them.
+            guard try await parts.earlier(token, of: key, caller) != nil else { return }
+            _ = try await end(key, secretHash: nil, client, caller)
         }
     }
 
-    private func end(_ key: SessionKey, secretHash: [UInt8]?, _ client: OAuthClient, _ caller: Caller) async throws {
-        _ = try await parts.sessions.endApplication(
+    private func end(
+        _ key: SessionKey,
+        secretHash: [UInt8]?,
+        _ client: OAuthClient,
+        _ caller: Caller
+    ) async throws -> Bool {
+        try await parts.sessions.endApplication(
             key,
             of: client.id,
             secretHash: secretHash,

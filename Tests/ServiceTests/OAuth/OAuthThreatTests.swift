@@ -164,6 +164,23 @@ struct OAuthThreatTests {
         }
     }
 
+    @Test("T-F7: revoking a token that a thief has replaced ends the thief's", arguments: [1, 2, 3])
+    func revokesAfterTheft(rotations: Int) async throws {
+        try await OAuthScene.run { scene in
+            let mine = try #require(try await scene.tokens().refreshToken)
+            var stolen: String? = mine
+            for _ in 0..<rotations { stolen = try await scene.refresh(stolen).refreshToken }
+            let other = try await OAuthScene.register(OAuthScene.publicClient(), at: scene.service)
+            #expect(try await other.post("revoke", [("token", mine)]).status == 200)
+            let invented = "\(mine.dropLast(9))AAAAAAAAA"
+            #expect(try await scene.post("revoke", [("token", invented)]).status == 200)
+            stolen = try await scene.refresh(stolen).refreshToken
+            #expect(stolen != nil, "neither another client nor an invented token ends it")
+            #expect(try await scene.post("revoke", [("token", mine)]).status == 200)
+            #expect(try await scene.refresh(stolen).oauthError == "invalid_grant")
+        }
+    }
+
     @Test("T-F8: what signs the user out or ends the account ends applications, in any order")
     func endedAccount() async throws {
         try await OAuthScene.run { scene in
