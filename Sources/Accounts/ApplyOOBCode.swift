@@ -139,6 +139,7 @@ package struct ApplyOOBCode: Sendable {
         _ changes: inout AccountChanges,
         _ seconds: Int64
     ) throws(AccountsError) {
+        guard account.email?.canonical == code.email.canonical else { throw .invalidOOBCode }
         let left = account.secondFactors.filter { $0.id != code.revertedFactor?.enrollment }
         guard left.count < account.secondFactors.count else { throw .invalidOOBCode }
         changes.secondFactors = left
@@ -153,8 +154,8 @@ package struct ApplyOOBCode: Sendable {
         _ changes: inout AccountChanges,
         _ seconds: Int64
     ) throws(AccountsError) {
-        // Whoever has custom tokens would come back in (S16).
-        guard code.proved || !account.customAuth else { throw .invalidOOBCode }
+        // Somebody else has a way in that this must not end, or cannot (S16).
+        guard code.proved || !account.outlivesTakeover(at: parts.now()) else { throw .invalidOOBCode }
         takeBack(code, account, earlier, &changes, seconds)
         changes.email = code.email
         changes.verifyEmail(

@@ -185,6 +185,8 @@ package struct EnrollSecondFactor: Sendable {
             changes.spends = code
             changes.endOthers(keeping: renewal.of(user.session).proving(evidence))
             changes.sends = parts.revertCode(of: factor, account, caller)
+            // Each enrollment sends one, and who has withdrawn a factor may enroll another.
+            changes.sendLimits = parts.noticeLimits(of: account.id, caller)
             return changes
         }
         AccountEvent.secondFactorEnrolled.log(token.account, caller)

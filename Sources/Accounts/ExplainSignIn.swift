@@ -74,8 +74,8 @@ package struct ExplainSignIn: Sendable {
         let found = try await parts.accounts.candidates(for: identity, in: caller.scope)
         let (row, decision) = SignInDecision.decide(
             for: identity,
-            owner: found.owner?.candidate,
-            emailOwner: found.emailOwner?.candidate,
+            owner: found.owner?.candidate(at: parts.now()),
+            emailOwner: found.emailOwner?.candidate(at: parts.now()),
             purpose: autoCreate ? .signIn : .reauthenticate,
             policy: policy
         )

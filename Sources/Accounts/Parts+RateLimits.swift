@@ -71,6 +71,14 @@ extension Parts {
         )
     }
 
+    /// Those of messages to the account's own verified email about what its session did.
+    func noticeLimits(of account: AccountID, _ caller: Caller) -> RateLimits {
+        limits(
+            [.mailsPerAddress: [caller.place], .mailsPerAccount: [account.rawValue], .mailsPerProject: []],
+            caller
+        )
+    }
+
     /// - Parameter account: the account whose second factor the number is; nil if the number is not known to be the
     ///   caller's.
     ///

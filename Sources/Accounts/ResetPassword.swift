@@ -39,7 +39,7 @@ package struct ResetPassword: Sendable {
             let changed = try await parts.change(account, session: nil, caller) { account, _ in
                 guard account.email?.canonical == code.email.canonical else { throw AccountsError.invalidOOBCode }
                 guard !account.isDisabled else { throw AccountsError.userDisabled }
-                guard !account.yieldsEmail else { throw EmailLeaves(holder: account) }
+                guard !account.yieldsEmail(at: now) else { throw EmailLeaves(holder: account) }
                 var changes = AccountChanges()
                 changes.spends = .mail(code.hash)
                 changes.password = stored
@@ -70,7 +70,7 @@ package struct ResetPassword: Sendable {
         return Result(code: code)
     }
 
-    /// The account signs in with custom tokens, which are not the user's who has the email (S16).
+    /// Another than the user who has the email keeps a way into the account (S16).
     private struct EmailLeaves: Error { var holder: Account }
 
     /// Creates the account of the user who has the email, with the new password.

@@ -39,7 +39,7 @@ package struct SignInWithEmailLink: Sendable {
         for number in Parts.tries {
             try await parts.pause(beforeTry: number)
             let result =
-                if let holder = found.holder, !holder.yieldsEmail {
+                if let holder = found.holder, !holder.yieldsEmail(at: parts.now()) {
                     try await signIn(to: holder, address, code, caller)
                 } else {
                     try await signUp(address, code, from: found.holder, caller)
@@ -85,7 +85,9 @@ package struct SignInWithEmailLink: Sendable {
                 ? Entrance(account: found, session: session)
                 : try await parts.admit(found, session, method: .emailLink, caller)
             let changed = try await parts.change(found.id, session: nil, caller) { account, _ in
-                guard account.email?.canonical == address.canonical, !account.yieldsEmail else { throw AddressMoved() }
+                guard account.email?.canonical == address.canonical, !account.yieldsEmail(at: now) else {
+                    throw AddressMoved()
+                }
                 guard account.version == found.version || !parts.asksBeforeSignIn(by: .emailLink, caller) else {
                     throw AddressMoved()
                 }

@@ -98,8 +98,8 @@ package struct SignInWithIdP: Sendable {
         write.credential = proof.credential
         let decision = SignInDecision.decide(
             for: proof.credential.identity,
-            owner: found.owner?.candidate,
-            emailOwner: found.emailOwner?.candidate,
+            owner: found.owner?.candidate(at: parts.now()),
+            emailOwner: found.emailOwner?.candidate(at: parts.now()),
             purpose: proof.purpose == .reauthenticate || !request.autoCreate ? .reauthenticate : .signIn,
             policy: policy
         ).decision
@@ -226,7 +226,7 @@ package struct SignInWithIdP: Sendable {
         let identity = proof.credential.identity
         let decision = LinkDecision.decide(
             for: identity,
-            account: account.candidate,
+            account: account.candidate(at: parts.now()),
             owner: found.owner?.id,
             emailOwner: found.emailOwner?.id,
             policy: parts.policy(for: proof.credential, caller)

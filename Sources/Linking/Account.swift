@@ -22,6 +22,8 @@ package struct Account: Sendable, Hashable {
     /// Made by a custom token, or signed in with one since, or merged with such an account: the app's back end can
     /// always let somebody in.
     package var customAuth = false
+    /// Until when a link in an email restores an address that the account had verified; nil if none was replaced.
+    package var recoverableUntil: Date?
     /// Custom claims, a JSON object as text.
     package var customAttributes: String?
     /// Nil if it was never set, which counts as false.
@@ -55,9 +57,14 @@ package struct Account: Sendable, Hashable {
 
     package var isDisabled: Bool { disabled == true }
 
-    /// Whether its email leaves it for whoever proves the address (S16): a takeover would not end custom tokens, which
-    /// are another's way in (threats.md, T-A17).
-    package var yieldsEmail: Bool { customAuth && email != nil && !emailVerified && !isDisabled }
+    /// Whether somebody has a way in that a takeover must not end, or cannot: the owner of an address that was replaced
+    /// lately, or the app's back end by custom tokens (threats.md, T-A17, T-E6).
+    package func outlivesTakeover(at now: Date) -> Bool { customAuth || recoverableUntil.map { now < $0 } ?? false }
+
+    /// Whether its email leaves it for whoever proves the address (S16).
+    package func yieldsEmail(at now: Date) -> Bool {
+        email != nil && !emailVerified && !isDisabled && outlivesTakeover(at: now)
+    }
 
     /// `password`, `phone`, `emailLink` and `passkey`, if the account has them.
     package var ownMethods: Set<ProviderID> {
@@ -76,7 +83,7 @@ package struct Account: Sendable, Hashable {
     package var waysIn: Set<ProviderID> { email == nil ? methods.subtracting([.password, .emailLink]) : methods }
 
     /// The account as the input of a decision.
-    package var candidate: CandidateAccount {
+    package func candidate(at now: Date) -> CandidateAccount {
         CandidateAccount(
             id: id,
             email: email,
@@ -85,7 +92,7 @@ package struct Account: Sendable, Hashable {
             ownMethods: ownMethods,
             linked: Dictionary(linked.map { ($0.provider, $0.subject) }) { first, _ in first },
             hasSecondFactor: !secondFactors.isEmpty || !passkeys.isEmpty,
-            usesCustomTokens: customAuth
+            outlivesTakeover: outlivesTakeover(at: now)
         )
     }
 }

@@ -45,8 +45,8 @@ package struct CandidateAccount: Sendable, Hashable {
     package var linked: [ProviderID: String]
     /// Whether it has a second factor, or a passkey, which can be one.
     package var hasSecondFactor: Bool
-    /// Whether it was ever signed in with a custom token, which no takeover ends.
-    package var usesCustomTokens: Bool
+    /// Whether somebody has a way in that a takeover must not end, or cannot (``Account/outlivesTakeover(at:)``).
+    package var outlivesTakeover: Bool
 
     package init(
         id: AccountID,
@@ -56,7 +56,7 @@ package struct CandidateAccount: Sendable, Hashable {
         ownMethods: Set<ProviderID> = [],
         linked: [ProviderID: String] = [:],
         hasSecondFactor: Bool = false,
-        usesCustomTokens: Bool = false
+        outlivesTakeover: Bool = false
     ) {
         self.id = id
         self.email = email
@@ -65,6 +65,6 @@ package struct CandidateAccount: Sendable, Hashable {
         self.ownMethods = ownMethods
         self.linked = linked
         self.hasSecondFactor = hasSecondFactor
-        self.usesCustomTokens = usesCustomTokens
+        self.outlivesTakeover = outlivesTakeover
     }
 }

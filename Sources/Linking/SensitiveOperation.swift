@@ -34,14 +34,14 @@ package enum SensitiveOperation: String, Sendable, Hashable, CaseIterable {
     ///   - hasSecondFactor: whether the account has a second factor.
     package func isSensitive(under policy: MethodChangePolicy, hasSecondFactor: Bool) -> Bool {
         switch self {
-        case .addMethod, .unlinkProvider, .removePasskey:
+        case .addMethod, .unlinkProvider:
             switch policy {
             case .anySession: false
             case .secondFactor: hasSecondFactor
             case .recentSignIn: true
             }
-        // Whatever the policy, a session without the second factor cannot create a way around it.
-        case .enrollPasskey: hasSecondFactor || policy == .recentSignIn
+        // Whatever the policy, a session without the second factor cannot create a way around it, nor remove it.
+        case .enrollPasskey, .removePasskey: hasSecondFactor || policy == .recentSignIn
         case .setPassword, .removePassword, .changeEmail, .requestEmailChange, .removeEmail, .replacePhoneNumber,
             .removePhoneNumber, .enrollSecondFactor, .withdrawSecondFactor, .endOtherSessions, .deleteAccount,
             .grantAccess:

@@ -78,7 +78,7 @@ package enum SignInDecision: Sendable, Hashable {
         guard purpose != .reauthenticate else { return (.s10, .refuse(.accountNotFound)) }
         guard !emailOwner.disabled else { return (.s8, .refuse(.accountDisabled)) }
         guard emailOwner.emailVerified else {
-            guard emailOwner.usesCustomTokens else { return (.s7, .takeOver(emailOwner.id)) }
+            guard emailOwner.outlivesTakeover else { return (.s7, .takeOver(emailOwner.id)) }
             guard policy.signUpAllowed else { return (.s11, .refuse(.signUpClosed)) }
             return (.s16, .signUp(email: email, emailVerified: true, displaced: emailOwner.id))
         }

@@ -120,6 +120,15 @@ package struct AccountChanges: Sendable {
         initialEmail = email.canonical
     }
 
+    /// Until when an email that the account had verified can be restored; a newer message about it counts from now.
+    func recoverableUntil(of account: Account, now: Date) -> Date? {
+        let current = account.recoverableUntil
+        guard let sends, sends.type == .recoverEmail, sends.proved || current.map({ now < $0 }) ?? false else {
+            return current
+        }
+        return now.addingTimeInterval(Double(sends.lifetime))
+    }
+
     /// Marks the email as verified, with the consequences for the rest of the account.
     ///
     /// - Parameter provedBefore: the email was verified before.

@@ -56,7 +56,7 @@ enum AccountRow {
         """
         a.account, a.version, a.email, a.email_original, a.email_verified, a.initial_email, a.display_name,
         a.photo_url, a.phone_number, a.password_hash IS NOT NULL, a.password_updated_at, a.email_link, a.custom_auth,
-        a.custom_attributes, a.disabled, a.valid_since, a.revoked_version, a.created_at, \(sql: activity),
+        a.recoverable_until,        a.custom_attributes, a.disabled, a.valid_since, a.revoked_version, a.created_at, \(sql: activity),
         a.screen_name, a.language, a.time_zone, a.date_of_birth, a.second_factors, a.passkeys
         """
     }
@@ -85,6 +85,7 @@ enum AccountRow {
         account.passwordUpdatedAt = try row.next()
         account.emailLinkSignIn = try row.next()
         account.customAuth = try row.next()
+        account.recoverableUntil = try row.next()
         account.customAttributes = try row.next()
         account.disabled = try row.next()
         account.validSince = try row.next()

@@ -110,7 +110,8 @@ extension AccountStore {
         if let phoneNumber = changes.phoneNumber { after.phoneNumber = phoneNumber }
         if let password = changes.password { after.hasPassword = password != nil }
         if let emailLink = changes.emailLinkSignIn { after.emailLinkSignIn = emailLink }
-        if let passkeys = changes.passkeys { after.passkeys = passkeys }
+        // A list that was made before all were dropped.
+        if let passkeys = changes.passkeys, changes.firstVerification == nil { after.passkeys = passkeys }
         after.linked.removeAll { changes.unlinked.contains($0.provider) }
         if let linked = changes.linked { after.linked.append(linked) }
         // One statement can write every column, because the row is locked and its other values cannot have changed.
@@ -136,6 +137,7 @@ extension AccountStore {
                 password_updated_at = \(changes.passwordUpdatedAt ?? account.passwordUpdatedAt),
                 custom_attributes = \(changes.customAttributes ?? account.customAttributes),
                 custom_auth = \(account.customAuth || changes.isByCustomToken),
+                recoverable_until = \(changes.recoverableUntil(of: account, now: now)),
                 disabled = \(changes.disabled ?? account.disabled),
                 disabled_at = CASE WHEN \(changes.disabled ?? account.disabled) THEN coalesce(disabled_at, \(now)) END,
                 valid_since = \(sql: validSince(changes, of: account.id, scope)),

@@ -49,7 +49,7 @@ enum Samples {
         disabled: Bool = false,
         ownMethods: Set<ProviderID> = [.password],
         linked: [ProviderID: String] = [:],
-        usesCustomTokens: Bool = false
+        outlivesTakeover: Bool = false
     ) -> CandidateAccount {
         CandidateAccount(
             id: AccountID("M"),
@@ -58,7 +58,7 @@ enum Samples {
             disabled: disabled,
             ownMethods: ownMethods,
             linked: linked,
-            usesCustomTokens: usesCustomTokens
+            outlivesTakeover: outlivesTakeover
         )
     }
 

@@ -30,7 +30,7 @@ struct SignInOracleTests {
         // M means anything only with one account per email, and only for an address.
         // A relay's address means nobody.
         let m = c.onePerEmail && c.hasEmail && !c.isRelay ? c.emailOwner : nil
-        let keepsTokens = m?.emailVerified == false && m?.usesCustomTokens == true
+        let outlives = m?.emailVerified == false && m?.outlivesTakeover == true
         let held = m?.linked.keys.sorted(by: <) ?? []
         let rows: [(applies: Bool, outcome: SignInDecision)] = [
             (
@@ -46,9 +46,9 @@ struct SignInOracleTests {
             (m != nil && !proven, .conflict(AccountID("M"), providers: held)),  // S9
             (m != nil && c.purpose == .reauthenticate, .refuse(.accountNotFound)),  // S5…S8 in reauthentication
             (m?.disabled == true, .refuse(.accountDisabled)),  // S8
-            (keepsTokens && !c.signUpAllowed, .refuse(.signUpClosed)),  // S11
+            (outlives && !c.signUpAllowed, .refuse(.signUpClosed)),  // S11
             (
-                keepsTokens,
+                outlives,
                 .signUp(email: Samples.email, emailVerified: true, displaced: AccountID("M"))
             ),  // S16
             (m?.emailVerified == false, .takeOver(AccountID("M"))),  // S7
@@ -85,7 +85,7 @@ struct SignInOracleTests {
                             disabled: disabled,
                             ownMethods: own,
                             linked: linked,
-                            usesCustomTokens: custom
+                            outlivesTakeover: custom
                         )
                     }
                 }

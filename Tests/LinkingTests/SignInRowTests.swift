@@ -180,47 +180,47 @@ struct SignInRowTests {
 
     static let displacing: [SignInCase] = [
         SignInCase(
-            name: "S16: the account signs in with custom tokens, and never verified the address",
-            emailOwner: Samples.emailOwner(verified: false, usesCustomTokens: true),
+            name: "S16: somebody keeps a way into the account, which never verified the address",
+            emailOwner: Samples.emailOwner(verified: false, outlivesTakeover: true),
             outcome: .signUp(email: Samples.email, emailVerified: true, displaced: m)
         ),
         SignInCase(
             name: "S5: it has verified the address",
-            emailOwner: Samples.emailOwner(verified: true, usesCustomTokens: true),
+            emailOwner: Samples.emailOwner(verified: true, outlivesTakeover: true),
             outcome: .link(m, replaced: nil)
         ),
         SignInCase(
             name: "S8: it is disabled",
-            emailOwner: Samples.emailOwner(verified: false, disabled: true, usesCustomTokens: true),
+            emailOwner: Samples.emailOwner(verified: false, disabled: true, outlivesTakeover: true),
             outcome: .refuse(.accountDisabled)
         ),
         SignInCase(
             name: "S9: nobody proved the address",
             identity: Samples.identity(verified: false),
-            emailOwner: Samples.emailOwner(verified: false, usesCustomTokens: true),
+            emailOwner: Samples.emailOwner(verified: false, outlivesTakeover: true),
             outcome: .conflict(m, providers: [])
         ),
         SignInCase(
             name: "S10: in reauthentication nobody signs up",
-            emailOwner: Samples.emailOwner(verified: false, usesCustomTokens: true),
+            emailOwner: Samples.emailOwner(verified: false, outlivesTakeover: true),
             purpose: .reauthenticate,
             outcome: .refuse(.accountNotFound)
         ),
         SignInCase(
             name: "S11: sign-up is closed",
-            emailOwner: Samples.emailOwner(verified: false, usesCustomTokens: true),
+            emailOwner: Samples.emailOwner(verified: false, outlivesTakeover: true),
             policy: Samples.policy(signUp: false),
             outcome: .refuse(.signUpClosed)
         ),
         SignInCase(
             name: "S12: every link is confirmed",
-            emailOwner: Samples.emailOwner(verified: false, usesCustomTokens: true),
+            emailOwner: Samples.emailOwner(verified: false, outlivesTakeover: true),
             policy: Samples.policy(linking: .confirm),
             outcome: .conflict(m, providers: [])
         ),
         SignInCase(
             name: "S13: nothing is linked by email",
-            emailOwner: Samples.emailOwner(verified: false, usesCustomTokens: true),
+            emailOwner: Samples.emailOwner(verified: false, outlivesTakeover: true),
             policy: Samples.policy(linking: .never),
             outcome: .refuse(.emailExists)
         ),

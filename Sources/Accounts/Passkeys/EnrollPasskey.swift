@@ -118,7 +118,12 @@ package struct EnrollPasskey: Sendable {
             if numbersName { passkey.name = passkey.name.map { account.passkeys.newName(like: $0) } }
             var changes = AccountChanges()
             changes.passkeys = account.passkeys + [passkey]
-            changes.session = .renew(renewal.of(user.session, method: (.passkey, nil)), retiresOldSecret: false)
+            let session = renewal.of(user.session, method: (.passkey, nil))
+            if account.passkeys.isEmpty, caller.project.settings.passkeys.isSecondFactor {
+                changes.endOthers(keeping: session)
+            } else {
+                changes.session = .renew(session, retiresOldSecret: false)
+            }
             return changes
         }
         AccountEvent.linked.log(token.account, provider: .passkey, caller)

@@ -22,6 +22,11 @@ class Violation(Exception):
     pass
 
 
+def has_factors(state, session):
+    account = state.accounts.get(state.sessions[session][0])
+    return bool(account and account.factors)
+
+
 class Tokens:
     def __init__(self, answer, opened):
         self.id, self.refresh, self.opened = answer.id_token, answer.refresh_token, opened
@@ -220,14 +225,15 @@ class Person:
         good = [session for session, (uid, condition) in state.sessions.items() if session in self.tokens
                 and (condition == "alive" or self.rng.random() < 0.1)]
         if sensitive:
-            good = [session for session in good if time.monotonic() - self.tokens[session].opened < RECENT]
+            # Custom tokens sign in without the second factor, and then may do little.
+            good = [session for session in good if time.monotonic() - self.tokens[session].opened < RECENT
+                    and not (self.tokens[session].provider == "custom" and has_factors(state, session))]
         return self.rng.choice(good) if good else None
 
     def a_session_that_links(self, state):
         """Of an account with a second factor, one that is recent."""
         session = self.a_session(state)
-        account = state.accounts.get(state.sessions[session][0]) if session is not None else None
-        return self.a_session(state, sensitive=True) if account and account.factors else session
+        return self.a_session(state, sensitive=True) if session is not None and has_factors(state, session) else session
 
     def an_account(self, state):
         known = [account for account in state.accounts.values() if not account.uid.startswith("?")]
@@ -504,6 +510,8 @@ class Person:
             def change(s, a):
                 account = s.accounts[uid]
                 s.codes.pop(code, None)
+                if new_email and account.verified:
+                    account.recoverable = True
                 account.verified = True
                 s.verified_changed(uid, [email, new_email] if new_email else [])
                 if new_email:

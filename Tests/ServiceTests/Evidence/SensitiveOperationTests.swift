@@ -30,9 +30,11 @@ struct SensitiveOperationTests {
         for operation in SensitiveOperation.allCases {
             for policy in MethodChangePolicy.allCases {
                 for hasFactor in [false, true] {
-                    let isMethod = [.addMethod, .unlinkProvider, .removePasskey].contains(operation)
+                    let isMethod = [.addMethod, .unlinkProvider].contains(operation)
                     var expected = !isMethod || policy == .recentSignIn || policy == .secondFactor && hasFactor
-                    if operation == .enrollPasskey { expected = policy == .recentSignIn || hasFactor }
+                    if [.enrollPasskey, .removePasskey].contains(operation) {
+                        expected = policy == .recentSignIn || hasFactor
+                    }
                     #expect(
                         operation.isSensitive(under: policy, hasSecondFactor: hasFactor) == expected,
                         "\(operation) \(policy) \(hasFactor)"

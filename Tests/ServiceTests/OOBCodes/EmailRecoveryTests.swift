@@ -306,6 +306,53 @@ struct EmailRecoveryTests {
         }
     }
 
+    enum Proof: CaseIterable { case provider, link, reset }
+
+    @Test(
+        "T-E6: who proves the address that a thief set gets an account of their own, and the owner keeps the way back",
+        .testProvider,
+        arguments: Proof.allCases
+    )
+    func provedByAThief(_ proof: Proof) async throws {
+        try await MailScene.run { service in
+            let world = try await LinkingWorld(service)
+            let user = try await service.verifiedUser(ada)
+            service.clock.advance(by: 5)
+            let eve = "eve@example.net"
+            let moved = try await service.move(user, to: eve)
+            #expect(moved["email"]?.string == eve, "\(moved)")
+            let code = try await service.mail(.recoverEmail, to: ada).code
+            service.clock.advance(by: 5)
+            let thief: Reply
+            switch proof {
+            case .provider: thief = try await world.acme(world.person(email: eve))
+            case .link:
+                let link = try await service.code(.emailSignIn, ["email": .string(eve)], to: eve)
+                thief = try await service.signInWithLink(eve, link)
+            case .reset:
+                let reset = try await service.code(.passwordReset, ["email": .string(eve)], to: eve)
+                #expect(try await service.reset(reset, to: "the thief's own").status == 200)
+                thief = try await service.signInWithPassword(eve, "the thief's own")
+            }
+            #expect(thief.localID != nil && thief.localID != user.localID, "\(thief)")
+            #expect(try await service.account(user.localID)?["email"] == nil)
+            service.clock.advance(by: 5)
+            #expect(try await service.apply(code)["email"]?.string == ada)
+            #expect(try await service.signInWithPassword(ada).localID == user.localID)
+        }
+    }
+
+    @Test("T-E6: once no address of before can be restored, who proves the newest takes the account over")
+    func provedLater() async throws {
+        try await MailScene.run { service in
+            let user = try await service.verifiedUser(ada)
+            #expect(try await service.move(user, to: new).status == 200)
+            service.clock.advance(by: 3 * 86_400)
+            let link = try await service.code(.emailSignIn, ["email": .string(new)], to: new)
+            #expect(try await service.signInWithLink(new, link).localID == user.localID)
+        }
+    }
+
     @Test(
         "T-E6: the right to a removed address that was never verified ends with a merge or link that brings a verified one",
         .testProvider,

@@ -132,10 +132,52 @@ struct PasskeySecondFactorTests {
         }
     }
 
-    @Test("T-D29: one factor alone neither removes the passkey nor adds another, and no other method gets around it")
-    func downgrade() async throws {
+    @Test("T-D29: the first passkey ends the sessions that did not prove it, and a second one does not")
+    func endsOthers() async throws {
+        try await PasskeyScene.run({ $0.passkeys.isSecondFactor = true }) { service in
+            let user = try await service.signUp("ada@example.com")
+            let other = try await service.signInWithPassword("ada@example.com")
+            let (_, enrolled) = try await service.enrollPasskey(user.idToken)
+            #expect(try await service.refresh(other.refreshToken).error == "TOKEN_EXPIRED")
+            #expect(try await service.refresh(enrolled.refreshToken).status == 200)
+        }
+    }
+
+    @Test("T-A7: a restored address that was never verified brings no passkey of before back")
+    func restoredAddress() async throws {
+        try await PasskeyScene.run({ $0.emailEnumerationProtection = false }) { service in
+            let victim = "victim@example.com"
+            let stranger = try await service.signUp(victim)
+            let (_, first) = try await service.enrollPasskey(stranger.idToken)
+            let removed = try await service.call(
+                "accounts:update",
+                ["idToken": JSON(first.idToken), "deleteAttribute": ["EMAIL"]]
+            )
+            #expect(removed.status == 200, "\(removed)")
+            let code = try await service.mail(.recoverEmail, to: victim).code
+            service.clock.advance(by: 5)
+            _ = try await service.enrollPasskey(removed.idToken ?? first.idToken)
+            #expect(try await service.apply(code)["email"]?.string == victim)
+            _ = try await service.admin(
+                "passkeyConfig?updateMask=secondFactor",
+                ["secondFactor": true],
+                method: "PATCH",
+                version: "v2"
+            )
+            let reset = try await service.code(.passwordReset, ["email": .string(victim)], to: victim)
+            #expect(try await service.reset(reset, to: "the victim's own").status == 200)
+            #expect(try await service.signInWithPassword(victim, "the victim's own").idToken != nil)
+        }
+    }
+
+    @Test(
+        "T-D29: one factor alone neither removes the passkey nor adds another, and no other method gets around it",
+        arguments: MethodChangePolicy.allCases
+    )
+    func downgrade(_ policy: MethodChangePolicy) async throws {
         try await Self.run({
             $0.allowsEmailLink = true
+            $0.methodChanges = policy
             $0.passkeys.isSecondFactor = false
         }) { owner in
             let service = owner.service

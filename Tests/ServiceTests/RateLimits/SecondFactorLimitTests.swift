@@ -1,4 +1,5 @@
 import Projects
+import Storage
 import TestKit
 import Testing
 
@@ -19,6 +20,30 @@ struct SecondFactorLimitTests {
             try await app.signIn(pending, code: app.code()).expectRefused("TOO_MANY_ATTEMPTS_TRY_LATER")
             service.clock.advance(by: 360)
             #expect(try await app.signIn(pending, code: app.code()).status == 200)
+        }
+    }
+
+    @Test("T-E7: whoever adds and removes an app again and again has no more mails sent than an account may")
+    func enrollments() async throws {
+        try await LimitScene.run({ $0.offerApps() }) { service in
+            try await service.limit(["mailsPerAccount": ["count": 5, "seconds": 3_600]])
+            var user = try await service.verifiedUser()
+            var last: Reply?
+            for _ in 0..<6 where last?.status != 400 {
+                let started = try AuthenticatorApp.Started(try await service.startEnrollment(user.idToken), service)
+                let reply = try await service.finishEnrollment(
+                    user.idToken,
+                    sessionInfo: started.session,
+                    code: started.code()
+                )
+                last = reply
+                guard let app = reply.claims["firebase"]?["second_factor_identifier"]?.string else { continue }
+                user = try await service.withdraw(app, reply.idToken)
+            }
+            try #require(last).expectRefused("TOO_MANY_ATTEMPTS_TRY_LATER")
+            #expect(try await service.lookUp(user.idToken)["users"]?[0]?["mfaInfo"] == nil)
+            let mails = try await service.mails().filter { $0.type == .revertSecondFactor }
+            #expect((1...5).contains(mails.count))
         }
     }
 

@@ -230,6 +230,18 @@ struct SecondFactorEnrollmentTests {
         }
     }
 
+    @Test("T-D12: the link does nothing while the account has another address than the one it was sent to")
+    func revertsForItsAddress() async throws {
+        try await run { service in
+            let user = try await service.verifiedUser()
+            let (_, reply) = try await AuthenticatorApp.enroll(user.idToken, service)
+            let mail = try await service.mail(.revertSecondFactor, to: "ada@example.com")
+            _ = try await service.apply(try await service.changeCode(reply, to: "ada@example.net"))
+            try await service.apply(mail.code).expectRefused("INVALID_OOB_CODE")
+            #expect(try await service.account(user.localID)?["mfaInfo"]?.array?.count == 1)
+        }
+    }
+
     @Test("a link opened after the factor was removed does nothing")
     func revertsNothing() async throws {
         try await run { service in
