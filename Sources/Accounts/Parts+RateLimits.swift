@@ -45,30 +45,31 @@ extension Parts {
         return .none
     }
 
+    /// An address has its own limit in each project. All addresses of its mailbox have a wider one there, and a still wider
+    /// one in all projects; both leave room for the address without a tag, so neither another project nor requests for
+    /// `victim+1@example.com` keep emails from `victim@example.com` (threats.md, T-E34).
+    ///
     /// - Parameter account: the signed-in account that requests it; nil if no sign-in is needed.
     ///
-    /// The two are counted
-    ///   separately: otherwise a refusal without sign-in would reveal that the email's user was active.
-    func mailLimits(to recipient: EmailAddress, askedBy account: AccountID?, _ caller: Caller) -> RateLimits {
-        guard let account else {
-            return limits(
-                [
-                    .mailsPerAddress: [caller.place],
-                    .mailsPerRecipient: [recipient.mailbox],
-                    .mailsPerProject: [],
-                ],
-                caller
-            )
+    /// What strangers, other accounts and the recipient itself request is counted separately: otherwise a refusal without
+    ///   sign-in would reveal that the email's user was active, and others could use up what an account needs for itself.
+    func mailLimits(to recipient: EmailAddress, askedBy account: Account?, _ caller: Caller) -> RateLimits {
+        var asker: [String] = []
+        if let account {
+            let own = [account.email?.canonical, account.initialEmail.flatMap { EmailAddress($0) }?.canonical]
+            asker = own.contains(recipient.canonical) ? ["own"] : ["signed in"]
         }
-        return limits(
-            [
-                .mailsPerAddress: [caller.place],
-                .mailsPerRecipient: [recipient.mailbox, "signed in"],
-                .mailsPerAccount: [account.rawValue],
-                .mailsPerProject: [],
-            ],
-            caller
-        )
+        let mailbox = [recipient.mailbox, "mailbox"] + asker
+        var keys = [
+            RateLimitKey(.mailsPerAddress, [caller.place]),
+            RateLimitKey(.mailsPerRecipient, [recipient.canonical] + asker, .project(times: 1)),
+            RateLimitKey(.mailsPerRecipient, mailbox, .project(times: 4), leavesShare: recipient.isTagged),
+            RateLimitKey(.mailsPerRecipient, mailbox, .allProjects(times: 16), leavesShare: recipient.isTagged),
+        ]
+        if let account { keys.append(RateLimitKey(.mailsPerAccount, [account.id.rawValue])) }
+        let limits = limits(keys + [RateLimitKey(.mailsPerProject, [])], caller)
+        // Anyone can have accounts without a verified email.
+        return account?.emailVerified == false ? limits.leavingHalfShare(of: .mailsPerProject) : limits
     }
 
     /// Those of messages to the account's own verified email about what its session did.
@@ -79,17 +80,22 @@ extension Parts {
         )
     }
 
+    /// A number has its own limit in each project, and a wider one in all projects, so that no project uses up what another
+    /// needs (threats.md, T-E34).
+    ///
     /// - Parameter account: the account whose second factor the number is; nil if the number is not known to be the
     ///   caller's.
     ///
     /// The two are counted separately, and the others leave a share of the project's SMS: otherwise anyone could use up the
     /// SMS that a user needs to sign in.
     func smsLimits(to number: PhoneNumber, of account: AccountID?, _ caller: Caller) -> RateLimits {
-        let owner = account.map { ["second factor", caller.project.id.rawValue, $0.rawValue] } ?? []
-        let limits = limits(
-            [.smsPerAddress: [caller.place], .smsPerRecipient: [number.text] + owner, .smsPerProject: []],
-            caller
-        )
+        let owner = account.map { ["second factor", $0.rawValue] } ?? []
+        var keys = [
+            RateLimitKey(.smsPerAddress, [caller.place]),
+            RateLimitKey(.smsPerRecipient, [number.text] + owner, .project(times: 1)),
+        ]
+        if account == nil { keys.append(RateLimitKey(.smsPerRecipient, [number.text], .allProjects(times: 4))) }
+        let limits = limits(keys + [RateLimitKey(.smsPerProject, [])], caller)
         return account == nil ? limits.leavingShare(of: .smsPerProject) : limits
     }
 
@@ -98,7 +104,7 @@ extension Parts {
     /// Sessions are counted, because otherwise the code could be guessed with five attempts per session. The number may
     /// be a test number of other projects too; each project counts separately.
     func testNumberLimits(_ number: PhoneNumber, _ caller: Caller) -> RateLimits {
-        limits([.smsPerRecipient: [number.text, "test", caller.project.id.rawValue]], caller)
+        limits([RateLimitKey(.smsPerRecipient, [number.text, "test"], .project(times: 1))], caller)
     }
 
     /// The caller has proved a first factor, so no one else can use up these limits.
@@ -125,8 +131,12 @@ extension Parts {
     func refreshLimits(_ caller: Caller) -> RateLimits { limits([.refreshTriesPerAddress: [caller.place]], caller) }
 
     private func limits(_ values: KeyValuePairs<RateLimitKind, [String]>, _ caller: Caller) -> RateLimits {
+        limits(values.map { RateLimitKey($0, $1) }, caller)
+    }
+
+    private func limits(_ keys: [RateLimitKey], _ caller: Caller) -> RateLimits {
         RateLimits(
-            values.filter { !caller.isBackEnd || !$0.key.countsAddresses },
+            keys.filter { !caller.isBackEnd || !$0.kind.countsAddresses },
             settings: caller.project.settings.rateLimits,
             deployment: deploymentLimits,
             from: caller.address,

@@ -124,7 +124,7 @@ package struct SendOOBCode: Sendable {
         var recipient: EmailAddress
         var displayName: String?
         /// The signed-in account that requests it; nil if no sign-in is needed.
-        var askedBy: AccountID?
+        var askedBy: Account?
         /// The session that starts a change with it.
         var session: SessionID?
         /// What digits in the email are bound to; nil for the link alone.
@@ -187,7 +187,7 @@ package struct SendOOBCode: Sendable {
         guard let email = account.email else { throw AccountsError.missingEmail }
         var subject = Subject(account, email)
         subject.codeSession = user.map { Secret($0.session.id.rawValue) }
-        subject.askedBy = account.id
+        subject.askedBy = account
         return subject
     }
 
@@ -202,7 +202,7 @@ package struct SendOOBCode: Sendable {
         subject.newEmail = newEmail
         subject.session = user?.session.id
         subject.recipient = newEmail
-        subject.askedBy = account.id
+        subject.askedBy = account
         if let holder, holder.id != account.id {
             subject.isUnknown = true
             guard isProtected(role, caller) else {

@@ -15,13 +15,22 @@ package struct EmailAddress: Sendable, Hashable, CustomStringConvertible {
 
     /// The part after the last `@`, in ASCII.
     package var domain: String { String(canonical[canonical.index(after: at)...]) }
-    /// The canonical form without what follows a `+` before the `@`: addresses of one mailbox at most providers.
+    /// The canonical form without what follows a `+` before the `@`, and at Gmail without dots: addresses of one mailbox
+    /// at most providers.
     ///
     /// For limits alone.
     package var mailbox: String {
-        let local = canonical[..<at].utf8
-        guard let plus = local.firstIndex(of: UInt8(ascii: "+")), plus > local.startIndex else { return canonical }
-        return String(canonical[..<plus] + canonical[at...])
+        let local = canonical[..<(tag ?? at)]
+        guard ["gmail.com", "googlemail.com"].contains(domain) else { return String(local + canonical[at...]) }
+        return local.split(separator: ".").joined() + "@gmail.com"
+    }
+
+    /// Whether a `+` before the `@` tells it from the address of its mailbox.
+    package var isTagged: Bool { tag != nil }
+
+    private var tag: String.Index? {
+        let plus = canonical.utf8[..<at].firstIndex(of: UInt8(ascii: "+"))
+        return plus == canonical.startIndex ? nil : plus
     }
 
     private var at: String.Index { canonical.lastIndex(of: "@") ?? canonical.startIndex }

@@ -82,7 +82,8 @@ package enum RateLimitKind: String, Sendable, Hashable, CaseIterable {
         }
     }
 
-    /// Counted over all projects of the deployment, so that another project is not another budget (threats.md, T-E8).
+    /// Counted over all projects of the deployment, so that another project is not another budget (threats.md, T-E8);
+    /// for recipients, over all projects more widely than in each, so that no project uses up what another needs (T-E34).
     package var spansProjects: Bool {
         switch self {
         case .passwordTriesPerAddress, .signUpsPerAddress, .mailsPerAddress, .mailsPerRecipient, .codeTriesPerAddress,
@@ -108,4 +109,17 @@ package struct RateLimitBudget: Sendable, Hashable, Codable {
         self.count = count
         self.seconds = seconds
     }
+
+    /// Refuses what either would refuse: as many at once as the smaller count, as many in time as the slower rate.
+    package func narrowed(to other: RateLimitBudget) -> RateLimitBudget {
+        let slower = count * other.seconds <= other.count * seconds ? self : other
+        let smaller = min(count, other.count)
+        return RateLimitBudget(
+            count: smaller,
+            seconds: (slower.seconds * smaller + slower.count - 1) / slower.count
+        )
+    }
+
+    /// As many times as much in the same time.
+    package func times(_ factor: Int) -> RateLimitBudget { RateLimitBudget(count: count * factor, seconds: seconds) }
 }

@@ -23,13 +23,16 @@ package struct RateLimits: Sendable {
         var latest: Date
         /// Seconds of the bucket that some requests leave to others: a quarter of its requests.
         let share: Double
+        /// Half of it.
+        let halfShare: Double
 
         init(
             _ kind: RateLimitKind,
             of project: String,
             _ values: [String],
             _ budget: RateLimitBudget,
-            _ now: Date
+            _ now: Date,
+            leavesShare: Bool = false
         ) {
             self.kind = kind
             self.project = project
@@ -37,7 +40,8 @@ package struct RateLimits: Sendable {
             step = (Double(budget.seconds) * 1_000_000 / Double(budget.count)).rounded(.down) / 1_000_000
             taken = step
             share = step * Double(budget.count / 4)
-            latest = now.addingTimeInterval(Double(budget.seconds))
+            halfShare = step * Double(budget.count / 8)
+            latest = now.addingTimeInterval(Double(budget.seconds) - (leavesShare ? share : 0))
         }
     }
 
@@ -55,14 +59,14 @@ package struct RateLimits: Sendable {
     /// a bucket of the project, which is taken from first.
     ///
     /// - Parameters:
-    ///   - values: the values that each kind counts by; stored as a hash.
+    ///   - keys: in the order in which their buckets are taken.
     ///   - deployment: the numbers of limits that span projects.
     ///   - address: the caller's; nil if it is unknown.
     ///   - isVouchedFor: whether the project's back end names the address, which then counts in the project alone.
     ///   - signUps: the project's own number of sign-ups by address, which takes the place of the deployment's for its time;
     ///     nil for none.
     package init(
-        _ values: [KeyValuePairs<RateLimitKind, [String]>.Element],
+        _ keys: [RateLimitKey],
         settings: RateLimitSettings,
         deployment: DeploymentLimits,
         from address: String? = nil,
@@ -77,12 +81,21 @@ package struct RateLimits: Sendable {
         }
         self.now = now
         let project = scope.project.rawValue
-        buckets = values.flatMap { kind, values -> [Bucket] in
+        buckets = keys.flatMap { key -> [Bucket] in
+            let (kind, values) = (key.kind, key.values)
             guard kind.spansProjects else {
                 return [Bucket(kind, of: project, [scope.tenant.rawValue] + values, settings[kind], now)]
             }
             if kind == .signUpsPerAddress, let signUps { return [Bucket(kind, of: project, values, signUps, now)] }
             let shared = deployment.budget(of: kind, for: address)
+            switch key.reach {
+            case .project(let times):
+                let own = settings.own(kind)?.narrowed(to: shared) ?? shared
+                return [Bucket(kind, of: project, values, own.times(times), now, leavesShare: key.leavesShare)]
+            case .allProjects(let times):
+                return [Bucket(kind, of: "", values, shared.times(times), now, leavesShare: key.leavesShare)]
+            case .usual: break
+            }
             if isVouchedFor, kind.countsAddresses {
                 return [Bucket(kind, of: project, values, settings.own(kind) ?? shared, now)]
             }
@@ -113,6 +126,11 @@ package struct RateLimits: Sendable {
         changing(kind) { $0.latest.addTimeInterval(-$0.share) }
     }
 
+    /// Leaves half as much.
+    package func leavingHalfShare(of kind: RateLimitKind) -> RateLimits {
+        changing(kind) { $0.latest.addTimeInterval(-$0.halfShare) }
+    }
+
     private func changing(_ kind: RateLimitKind, _ change: (inout Bucket) -> Void) -> RateLimits {
         var changed = buckets
         for index in changed.indices where changed[index].kind == kind { change(&changed[index]) }
@@ -128,7 +146,7 @@ package struct RateLimits: Sendable {
         var sum: SQL = "0::int8"
         var previous: SQL = ""
         for (number, bucket) in buckets.enumerated() {
-            let name = SQL.limitName(number)
+            let name: SQL = "l\(literal: Int64(number))"
             let step: SQL = "make_interval(secs => \(bucket.step))"
             let taken: SQL = "make_interval(secs => \(bucket.taken))"
             parts = """
@@ -244,13 +262,5 @@ package struct RateLimitStore: Sendable {
     package func giveBack(_ limits: RateLimits) async throws {
         guard !limits.isEmpty else { return }
         try await database.execute("WITH target AS (SELECT) \(sql: limits.givingBack)")
-    }
-}
-
-extension SQL {
-    /// The name of a bucket's part of a statement.
-    fileprivate static func limitName(_ number: Int) -> SQL {
-        let names: [SQL] = ["l0", "l1", "l2", "l3", "l4", "l5"]
-        return names[number]
     }
 }

@@ -192,7 +192,7 @@ struct HotPlanTests {
         )
         let numbers = RateLimitSettings()
         write.limits = RateLimits(
-            [(key: .signUpsPerAddress, value: ["ada"])],
+            [RateLimitKey(.signUpsPerAddress, ["ada"])],
             settings: numbers,
             deployment: DeploymentLimits(numbers),
             in: scope,
