@@ -49,7 +49,8 @@ extension AdminAccounts {
         if let link = request.link { try Self.check(link) }
         if let password = request.password { try PasswordRules.check(password, nil) }
         let stored: StoredPassword? =
-            if let password = request.password { try await parts.hash(password, project) } else { nil }
+            if let password = request.password { try await parts.hash(password, project, for: project.hashShare) } else
+            { nil }
         let now = parts.now()
         let seconds = parts.seconds
         let changed = try await parts.change(named: id, Caller(project: project, tenant: tenant)) { account, _ in

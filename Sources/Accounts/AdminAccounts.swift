@@ -41,7 +41,7 @@ package struct AdminAccounts: Sendable {
         var stored: StoredPassword?
         if let password = new.password {
             try PasswordRules.check(password, nil)
-            stored = try await parts.hash(password, project)
+            stored = try await parts.hash(password, project, for: project.hashShare)
             account.hasPassword = true
             account.passwordUpdatedAt = parts.now()
         }

@@ -1,3 +1,4 @@
+import Passwords
 package import Projects
 package import Secrets
 
@@ -13,6 +14,8 @@ package struct Caller: Sendable {
     package var address: String?
     /// The address that rate limits count by: an IPv4 address or a /64 of IPv6; nil if unknown.
     package var subscriber: String?
+    /// The /48 of an IPv6 address, as text; nil for IPv4.
+    package var site: String?
 
     /// A back end that has an admin's credential instead of an API key: nothing counts by its address, which is that of all
     /// its users.
@@ -40,6 +43,7 @@ package struct Caller: Sendable {
         addressPrefix: String? = nil,
         address: String? = nil,
         subscriber: String? = nil,
+        site: String? = nil,
         apiKey: String? = nil,
         language: String? = nil
     ) {
@@ -49,8 +53,16 @@ package struct Caller: Sendable {
         self.addressPrefix = addressPrefix
         self.address = address
         self.subscriber = subscriber
+        self.site = site
         self.apiKey = apiKey
         self.language = language
+    }
+
+    /// Whose its password hashes are. A back end's network is its own, and the visitor's network is only its word.
+    var hashShare: HashShare {
+        var share = project.hashShare
+        if !isBackEnd, !isVouchedFor { share.network = site ?? subscriber }
+        return share
     }
 
     /// The caller in a tenant of its project, with the tenant's settings.
@@ -64,4 +76,9 @@ package struct Caller: Sendable {
         (caller.project, caller.tenant) = (found.project, found.configuration.id)
         return caller
     }
+}
+
+extension Project {
+    /// Its password hashes that no network asks for; a tenant's are its project's.
+    var hashShare: HashShare { HashShare(project: id.rawValue) }
 }

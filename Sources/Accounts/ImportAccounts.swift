@@ -228,7 +228,7 @@ package struct ImportAccounts: Sendable {
             return .failure(.invalidPassword)
         }
         do {
-            let stored = try await parts.hash(password, project)
+            let stored = try await parts.hash(password, project, for: project.hashShare)
             return .success(stored)
         } catch {
             return .failure(.passwordNotHashed)

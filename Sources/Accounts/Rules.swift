@@ -56,7 +56,7 @@ extension Parts {
         try PasswordRules.check(password, caller.project.settings.passwordPolicy)
         try await stores.rateLimits.take(passwordChangeLimits(of: account, caller))
         try await check(password, caller)
-        return try await hash(password, caller.project)
+        return try await hash(password, caller.project, for: caller.hashShare)
     }
 
     /// False as well if nobody can tell: a service that is down stops no sign-up.
@@ -71,12 +71,13 @@ extension Parts {
         }
     }
 
-    func hash(_ password: Secret, _ project: Project) async throws -> StoredPassword {
+    func hash(_ password: Secret, _ project: Project, for share: HashShare) async throws -> StoredPassword {
         do {
             let hash = try await passwords.hash(
                 password,
                 parameters: project.scryptParameters,
-                signerKey: project.signerKey
+                signerKey: project.signerKey,
+                for: share
             )
             return StoredPassword(hash: hash)
         } catch PasswordError.overloaded {

@@ -45,7 +45,7 @@ package struct SignInWithPassword: Sendable {
             from: caller.addressPrefix,
             in: caller.scope
         )
-        let match = try await match(password, against: found?.password?.hash, caller.project)
+        let match = try await match(password, against: found?.password?.hash, caller)
         guard let found, let match, let stored = found.password else {
             AccountEvents.count(.refused, .password, caller)
             if settings.emailEnumerationProtection { throw AccountsError.invalidLoginCredentials }
@@ -65,7 +65,7 @@ package struct SignInWithPassword: Sendable {
         let applied = try await parts.accounts.signIn(
             to: found,
             checked: stored,
-            rehashed: try await rehash(password, stored, match, caller.project),
+            rehashed: try await rehash(password, stored, match, caller),
             session: entrance.newSession,
             amendment: entrance.amendment,
             in: caller.scope,
@@ -84,7 +84,7 @@ package struct SignInWithPassword: Sendable {
     private func match(
         _ password: Secret,
         against hash: PasswordHash?,
-        _ project: Project
+        _ caller: Caller
     ) async throws -> PasswordMatch? {
         // No longer password was ever stored.
         let isPossible = password.reveal().utf16.count <= PasswordPolicy.lengths.upperBound
@@ -92,8 +92,9 @@ package struct SignInWithPassword: Sendable {
             return try await parts.passwords.match(
                 isPossible ? password : Secret("unknown"),
                 against: isPossible ? hash : nil,
-                parameters: project.scryptParameters,
-                signerKey: project.signerKey
+                parameters: caller.project.scryptParameters,
+                signerKey: caller.project.signerKey,
+                for: caller.hashShare
             )
         } catch PasswordError.overloaded {
             throw AccountsError.overloaded
@@ -105,11 +106,11 @@ package struct SignInWithPassword: Sendable {
         _ password: Secret,
         _ stored: StoredPassword,
         _ match: PasswordMatch,
-        _ project: Project
+        _ caller: Caller
     ) async throws -> StoredPassword? {
-        guard stored.hash.parameters != project.scryptParameters || !match.isComposed else { return nil }
+        guard stored.hash.parameters != caller.project.scryptParameters || !match.isComposed else { return nil }
         do {
-            return try await parts.hash(password, project)
+            return try await parts.hash(password, caller.project, for: caller.hashShare)
         } catch AccountsError.overloaded {
             return nil
         }

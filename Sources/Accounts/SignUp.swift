@@ -98,7 +98,7 @@ package struct SignUp: Sendable {
         let password = email == nil ? nil : request.password
         var stored: StoredPassword?
         if let password {
-            stored = try await parts.hash(password, caller.project)
+            stored = try await parts.hash(password, caller.project, for: caller.hashShare)
             account.hasPassword = true
             account.passwordUpdatedAt = parts.now()
         }
@@ -119,7 +119,7 @@ package struct SignUp: Sendable {
         _ token: VerifiedIDToken,
         _ caller: Caller
     ) async throws -> Result {
-        let stored = try await parts.hash(password, caller.project)
+        let stored = try await parts.hash(password, caller.project, for: caller.hashShare)
         let renewal = parts.prepareRenewal()
         let evidence = Evidence(settingPassword: stored, at: parts.seconds)
         let now = parts.now()

@@ -45,6 +45,7 @@ struct EmulatorActionRoutes {
             project: project,
             address: call.device.address,
             subscriber: call.device.subscriber,
+            site: call.device.site,
             apiKey: key,
             language: try query.value("lang")
         )

@@ -27,7 +27,7 @@ struct Node {
         parts = Parts(
             stores: stores,
             federation: FederationService(http: outbound, now: { Date() }, verifiers: verifiers),
-            passwords: PasswordHasher(workers: System.coreCount, queueLimit: 256),
+            passwords: PasswordHasher(workers: System.coreCount, queueLimit: 1_024),
             deployment: deployment,
             now: { Date() }
         )

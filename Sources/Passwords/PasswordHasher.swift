@@ -6,7 +6,7 @@ import Synchronization
 /// Hashes and compares passwords on separate threads, with a limited queue.
 ///
 /// A hash takes tens of milliseconds of CPU time, so none runs on the concurrency pool; and a flood of sign-ins meets a
-/// full queue instead of ever longer waits.
+/// full queue instead of ever longer waits. Projects and networks share the queue fairly (``HashQueue``).
 package final class PasswordHasher: Service {
     /// Hashes a password with salt, parameters and signer key, blocking; always ``FirebaseScrypt`` except in tests.
     package typealias Function =
@@ -15,7 +15,7 @@ package final class PasswordHasher: Service {
     private let pool: NIOThreadPool
     /// The maximum number of running and waiting hashes.
     package let capacity: Int
-    private let state = Mutex(State())
+    private let state: Mutex<State>
     private let random: RandomSource
     private let function: Function
 
@@ -24,16 +24,20 @@ package final class PasswordHasher: Service {
     /// - Parameters:
     ///   - workers: the number of simultaneous hashes, usually the number of cores. Each takes 16 MiB while it runs.
     ///   - queueLimit: the number of additional hashes that may wait.
+    ///   - shareLimit: the number of hashes of one project, or one network, that may run or wait; nil for a quarter.
     package init(
         workers: Int,
         queueLimit: Int,
+        shareLimit: Int? = nil,
         random: RandomSource = .system,
         function: @escaping Function = { (password, salt, parameters, signerKey) throws(PasswordError) in
             try FirebaseScrypt.hash(password, salt: salt, parameters: parameters, signerKey: signerKey)
         }
     ) {
         self.pool = NIOThreadPool(numberOfThreads: max(1, workers))
-        self.capacity = max(1, workers) + max(0, queueLimit)
+        let capacity = max(1, workers) + max(0, queueLimit)
+        self.capacity = capacity
+        state = Mutex(State(queue: HashQueue(capacity: capacity, shareLimit: shareLimit ?? max(1, capacity / 4))))
         self.random = random
         self.function = function
         pool.start()
@@ -45,11 +49,12 @@ package final class PasswordHasher: Service {
     package func hash(
         _ password: Secret,
         parameters: ScryptParameters = .standard,
-        signerKey: [UInt8]
+        signerKey: [UInt8],
+        for share: HashShare = .service
     ) async throws(PasswordError) -> PasswordHash {
         let salt = random.bytes(16)
         let function = function
-        let hash = try await onWorker { () throws(PasswordError) in
+        let hash = try await onWorker(share) { () throws(PasswordError) in
             try function(Array(password.reveal().composedPassword.utf8), salt, parameters, signerKey)
         }
         return PasswordHash(salt: salt, hash: hash, parameters: parameters)
@@ -68,10 +73,11 @@ package final class PasswordHasher: Service {
         _ password: Secret,
         against stored: PasswordHash?,
         parameters: ScryptParameters = .standard,
-        signerKey: [UInt8]
+        signerKey: [UInt8],
+        for share: HashShare = .service
     ) async throws(PasswordError) -> Bool {
         let function = function
-        return try await onWorker { () throws(PasswordError) in
+        return try await onWorker(share) { () throws(PasswordError) in
             let bytes = Array(password.reveal().utf8)
             var (salt, hash) = ([UInt8](repeating: 0, count: 16), [UInt8](repeating: 0, count: 64))
             var (parameters, more) = (parameters, [ScryptParameters]())
@@ -90,7 +96,7 @@ package final class PasswordHasher: Service {
         }
     }
 
-    /// As ``verify(_:against:parameters:signerKey:)``, for the password in the form in which they are stored and, once
+    /// As ``verify(_:against:parameters:signerKey:for:)``, for the password in the form in which they are stored and, once
     /// more, in the other one of ``Swift/String/otherPassword``: of imports, and from before there was one form.
     ///
     /// A password with both costs two hashes whenever the first fails, whether or not there is an account.
@@ -100,28 +106,38 @@ package final class PasswordHasher: Service {
         _ password: Secret,
         against stored: PasswordHash?,
         parameters: ScryptParameters = .standard,
-        signerKey: [UInt8]
+        signerKey: [UInt8],
+        for share: HashShare = .service
     ) async throws(PasswordError) -> PasswordMatch? {
         let composed = Secret(password.reveal().composedPassword)
-        if try await verify(composed, against: stored, parameters: parameters, signerKey: signerKey) {
+        if try await verify(composed, against: stored, parameters: parameters, signerKey: signerKey, for: share) {
             return PasswordMatch(isComposed: true)
         }
         guard let other = password.reveal().otherPassword else { return nil }
-        return try await verify(Secret(other), against: stored, parameters: parameters, signerKey: signerKey)
+        return try await verify(
+            Secret(other),
+            against: stored,
+            parameters: parameters,
+            signerKey: signerKey,
+            for: share
+        )
             ? PasswordMatch(isComposed: false) : nil
     }
 
+    /// What a worker does: runs a hash, or finds out why not, and returns what tells the caller.
+    private typealias Job = @Sendable (NIOThreadPool.WorkItemState) -> () -> Void
+
     private struct State {
-        var admitted = 0
+        var queue: HashQueue<Job>
         var begun = 0
         var refused = 0
     }
 
     /// The number of hashes running or waiting now.
-    package var load: Int { state.withLock { $0.admitted } }
+    package var load: Int { state.withLock { $0.queue.count } }
     /// The number of hashes admitted since the start.
     package var begun: Int { state.withLock { $0.begun } }
-    /// The number of hashes refused because of a full queue since the start.
+    /// The number of hashes refused because of a full queue, or a full share of it, since the start.
     package var refused: Int { state.withLock { $0.refused } }
 
     /// Lets running hashes finish, refuses waiting ones, and ends the threads.
@@ -135,37 +151,47 @@ package final class PasswordHasher: Service {
         await shutdown()
     }
 
-    /// Runs blocking work on one of the threads, once there is room.
+    /// Runs blocking work on one of the threads, when it is its turn.
     private func onWorker<Value: Sendable>(
+        _ share: HashShare,
         _ body: @escaping @Sendable () throws(PasswordError) -> Value
     ) async throws(PasswordError) -> Value {
-        let isAdmitted = state.withLock { state in
-            guard state.admitted < capacity else {
-                state.refused += 1
-                return false
-            }
-            state.admitted += 1
-            state.begun += 1
-            return true
-        }
-        guard isAdmitted else { throw .overloaded }
         let cancellation = Cancellation()
         let result = await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                pool.submit { [self] state in
+            await withCheckedContinuation { (continuation: CheckedContinuation<Result<Value, PasswordError>, Never>) in
+                let isAdmitted = admit(share) { state in
                     let result = Result { () throws(PasswordError) in
                         guard state == .active else { throw .stopped }
                         guard !cancellation.isCancelled else { throw .cancelled }
                         return try body()
                     }
-                    self.state.withLock { $0.admitted -= 1 }
-                    continuation.resume(returning: result)
+                    return { continuation.resume(returning: result) }
                 }
+                guard isAdmitted else { return continuation.resume(returning: .failure(.overloaded)) }
+                pool.submit { [self] in runNext($0) }
             }
         } onCancel: {
             cancellation.cancel()
         }
         return try result.get()
+    }
+
+    private func admit(_ share: HashShare, _ job: @escaping Job) -> Bool {
+        state.withLock { state in
+            let isAdmitted = state.queue.insert(job, of: share)
+            if isAdmitted { state.begun += 1 } else { state.refused += 1 }
+            return isAdmitted
+        }
+    }
+
+    /// Runs the hash whose turn it is, which need not be the one that was submitted.
+    private func runNext(_ workItem: NIOThreadPool.WorkItemState) {
+        guard let (job, share) = state.withLock({ $0.queue.next() }) else { return }
+        let clock = ContinuousClock()
+        let start = clock.now
+        let answer = job(workItem)
+        state.withLock { $0.queue.end(share, after: clock.now - start) }
+        answer()
     }
 }
 

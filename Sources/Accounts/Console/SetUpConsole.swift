@@ -86,7 +86,7 @@ package struct SetUpConsole: Sendable {
         let invitation = try await invitation(code, subscriber)
         let signerKey = parts.random.bytes(64)
         let secrets = ConsoleSecrets(
-            password: try await hash(password, signerKey),
+            password: try await hash(password, signerKey, for: HashShare(network: subscriber)),
             signerKey: signerKey,
             app: [UInt8](pending.app)
         )
@@ -120,9 +120,9 @@ package struct SetUpConsole: Sendable {
         RateLimits(ofDeployment: [.consoleTriesPerAddress: [subscriber ?? ""]], now: parts.now())
     }
 
-    private func hash(_ password: Secret, _ signerKey: [UInt8]) async throws -> PasswordHash {
+    private func hash(_ password: Secret, _ signerKey: [UInt8], for share: HashShare) async throws -> PasswordHash {
         do {
-            return try await parts.passwords.hash(password, signerKey: signerKey)
+            return try await parts.passwords.hash(password, signerKey: signerKey, for: share)
         } catch PasswordError.overloaded {
             throw AccountsError.overloaded
         }

@@ -37,6 +37,10 @@ package struct SignInToConsole: Sendable {
         case page(browser: String?, subscriber: String?)
         /// A live session, which proves more than an email does.
         case session(Secret)
+
+        fileprivate var hashShare: HashShare {
+            if case .page(_, let subscriber) = self { HashShare(network: subscriber) } else { .service }
+        }
     }
 
     /// Opens a session.
@@ -52,7 +56,12 @@ package struct SignInToConsole: Sendable {
         let candidate = try await parts.stores.console.candidate(email, within: limits, now: parts.now())
         let secrets = candidate?.secrets
         let nothing = [UInt8](repeating: 0, count: 64)
-        let matches = try await verify(request.password, secrets?.password, secrets?.signerKey ?? nothing)
+        let matches = try await verify(
+            request.password,
+            secrets?.password,
+            secrets?.signerKey ?? nothing,
+            for: request.attempt.hashShare
+        )
         let step = TOTP(secret: secrets?.app ?? nothing).step(
             of: TypedCode.plain(request.code),
             at: parts.seconds,
@@ -94,11 +103,16 @@ package struct SignInToConsole: Sendable {
         }
     }
 
-    private func verify(_ password: Secret, _ stored: PasswordHash?, _ signerKey: [UInt8]) async throws -> Bool {
+    private func verify(
+        _ password: Secret,
+        _ stored: PasswordHash?,
+        _ signerKey: [UInt8],
+        for share: HashShare
+    ) async throws -> Bool {
         // A text that is too long for a password is not hashed in full, for any email.
         let tried = password.reveal().utf16.count <= PasswordPolicy.lengths.upperBound ? password : Secret("")
         do {
-            return try await parts.passwords.match(tried, against: stored, signerKey: signerKey) != nil
+            return try await parts.passwords.match(tried, against: stored, signerKey: signerKey, for: share) != nil
         } catch PasswordError.overloaded {
             throw AccountsError.overloaded
         }

@@ -36,17 +36,21 @@ package final class Call: Sendable {
         package var address: String?
         /// The address that rate limits count by: an IPv4 address, a /64 of IPv6.
         package var subscriber: String?
+        /// The /48 of an IPv6 address; nil for IPv4.
+        package var site: String?
 
         package init(
             userAgent: String? = nil,
             addressPrefix: String? = nil,
             address: String? = nil,
-            subscriber: String? = nil
+            subscriber: String? = nil,
+            site: String? = nil
         ) {
             self.userAgent = userAgent
             self.addressPrefix = addressPrefix
             self.address = address
             self.subscriber = subscriber
+            self.site = site
         }
     }
 

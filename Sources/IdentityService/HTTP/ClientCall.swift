@@ -44,6 +44,7 @@ extension Caller {
             addressPrefix: call.device.addressPrefix,
             address: call.device.address,
             subscriber: call.device.subscriber,
+            site: call.device.site,
             apiKey: apiKey,
             language: language
         )

@@ -267,7 +267,8 @@ package struct ServiceResponder: Sendable {
             userAgent: agent,
             addressPrefix: address?.prefix,
             address: address?.text,
-            subscriber: address?.subscriber
+            subscriber: address?.subscriber,
+            site: address?.site
         )
     }
 

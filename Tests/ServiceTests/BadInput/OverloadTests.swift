@@ -2,6 +2,7 @@ import IdentityService
 import NIOCore
 import Passwords
 import Postgres
+import Projects
 import Storage
 import TestKit
 import Testing
@@ -87,6 +88,7 @@ struct OverloadTests {
         let gate = Gate(isOpen: true)
         var options = TestService.Options()
         options.hashQueueLimit = 2
+        options.hashShareLimit = 4
         options.callsOverHTTP = true
         options.beforeHash = { gate.wait() }
         try await TestService.run(options) { service in
@@ -107,6 +109,48 @@ struct OverloadTests {
             gate.open()
             for reply in try await admitted.value { #expect(reply.status == 200, "\(reply)") }
             #expect(try await signIn(0).status == 200)
+        }
+    }
+
+    @Test("T-E35: the hashes of one project are a quarter of all, and another's sign-in waits for none that waits")
+    func neighboursHashes() async throws {
+        let gate = Gate(isOpen: true)
+        var options = try LimitScene.options()
+        options.hashQueueLimit = 14
+        options.callsOverHTTP = true
+        options.beforeHash = { gate.wait() }
+        try await TestService.run(options) { service in
+            _ = try await service.signUp("ada@example.com", from: "198.18.31.1")
+            let configuration = service.stores.configuration
+            let neighbour = try #require(ProjectID(rawValue: "neighbour-\(service.project.number)"))
+            try await configuration.createProject(neighbour, settings: service.project.settings)
+            let key = try await configuration.createAPIKey(for: neighbour, displayName: nil).rawValue
+            gate.close()
+            try await withThrowingTaskGroup(of: Int.self) { group in
+                for number in 0..<8 {
+                    group.addTask {
+                        let body: JSON = ["email": .string("u\(number)@example.com"), "password": "correct horse"]
+                        return try await PlainHTTP.send(
+                            "POST",
+                            "\(service.baseURL)/v1/accounts:signUp?key=\(key)",
+                            headers: [
+                                ("Content-Type", "application/json"), ("X-Forwarded-For", "198.18.32.\(number)"),
+                            ],
+                            body: Array(body.text.utf8)
+                        )
+                        .status
+                    }
+                }
+                // Two run, two wait; the others find the share taken.
+                for _ in 0..<4 { #expect(try await group.next() == 503) }
+                #expect(service.passwords.load == 4)
+                group.addTask {
+                    try await service.signIn("ada@example.com", "correct horse", from: "198.18.31.1").status
+                }
+                try await waitUntil { service.passwords.load == 5 }
+                gate.open()
+                for try await status in group { #expect(status == 200) }
+            }
         }
     }
 }

@@ -71,6 +71,8 @@ package struct TestService: Sendable {
         package var callsOverHTTP = false
         package var limits = ServiceResponder.Limits.patient
         package var hashQueueLimit = Patience.count
+        /// The password hashes of one project or network; nil for a quarter.
+        package var hashShareLimit: Int?
         /// Runs before each password hash, on its thread.
         package var beforeHash: @Sendable () -> Void = {}
         /// How a request passes the time until it looks again at what another one is doing.
@@ -163,7 +165,11 @@ package struct TestService: Sendable {
             limits: options.outboundLimits,
             passing: options.outboundTime.pass
         )
-        let passwords = PasswordHasher(workers: 2, queueLimit: options.hashQueueLimit) {
+        let passwords = PasswordHasher(
+            workers: 2,
+            queueLimit: options.hashQueueLimit,
+            shareLimit: options.hashShareLimit
+        ) {
             (password, salt, parameters, signerKey) throws(PasswordError) in
             options.beforeHash()
             return try Self.cheapScrypt(password, salt, parameters, signerKey)

@@ -142,6 +142,58 @@ import Testing
         await hasher.shutdown()
     }
 
+    @Test(
+        "T-E35: a project, or a network in all projects, has a quarter of the places, and runs after another's that waits",
+        arguments: [
+            (
+                [HashShare(project: "flooded"), HashShare(project: "flooded", network: "198.18.0.1")],
+                HashShare(project: "other", network: "198.18.0.1"),
+                1
+            ),
+            (
+                [HashShare(project: "one", network: "198.18.0.1"), HashShare(project: "two", network: "198.18.0.1")],
+                HashShare(project: "one", network: "198.18.0.2"),
+                3
+            ),
+        ] as [([HashShare], HashShare, Int)]
+    )
+    func shares(_ flood: [HashShare], _ other: HashShare, _ latest: Int) async throws {
+        let gate = Gate()
+        let order = Order()
+        let hasher = PasswordHasher(workers: 1, queueLimit: 15) { password, _, _, _ in
+            gate.wait()
+            order.append(String(decoding: password, as: UTF8.self))
+            return [UInt8](repeating: 0, count: 64)
+        }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for number in 0..<4 {
+                group.addTask {
+                    let share = flood[number % flood.count]
+                    _ = try await hasher.hash(Secret("flood"), signerKey: signerKey, for: share)
+                }
+                while !Task.isCancelled, hasher.load < number + 1 { await Task.yield() }
+            }
+            await #expect(throws: PasswordError.overloaded) {
+                try await hasher.hash(Secret("flood"), signerKey: signerKey, for: flood[0])
+            }
+            group.addTask { _ = try await hasher.hash(Secret("other"), signerKey: signerKey, for: other) }
+            while !Task.isCancelled, hasher.load < 5 { await Task.yield() }
+            while !Task.isCancelled, gate.entered < 1 { await Task.yield() }
+            gate.open()
+            try await group.waitForAll()
+        }
+        // The first ran already when the other one came; then each project has its turn.
+        #expect(order.values.firstIndex(of: "other") ?? 5 <= latest, "\(order.values)")
+        await hasher.shutdown()
+    }
+
+    private final class Order: Sendable {
+        private let list = Mutex<[String]>([])
+
+        var values: [String] { list.withLock { $0 } }
+        func append(_ value: String) { list.withLock { $0.append(value) } }
+    }
+
     @Test func aFailureMakesRoomAgain() async throws {
         let hasher = PasswordHasher(workers: 1, queueLimit: 0)
         for _ in 0..<3 {
