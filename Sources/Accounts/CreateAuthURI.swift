@@ -114,7 +114,7 @@ package struct CreateAuthURI: Sendable {
             responseType: request.responseType
         )
         var limits = request.isTest ? .none : parts.flowLimits(caller)
-        if parts.federation.asksBeforeRedirect(configuration) {
+        if parts.federation.asksBeforeRedirect(configuration, options) {
             // The limit comes before the provider's endpoint, so that a refused request causes no call to the provider.
             try await parts.stores.rateLimits.take(limits)
             limits = .none

@@ -49,7 +49,10 @@ package struct ExchangeToken: Sendable {
             workloads = try await parts.federation.verify(token, of: known ?? [])
         } catch {
             log("\(error)")
-            throw error == .unverified(.issuerUnreachable) ? TokenExchangeError.issuerUnreachable : .refused
+            switch error {
+            case .unverified(.issuerUnreachable), .unverified(.overloaded): throw TokenExchangeError.issuerUnreachable
+            default: throw TokenExchangeError.refused
+            }
         }
         // What follows may be said: the caller has proved that the token is its own.
         let named = workloads.filter { request.audience ?? $0.id == $0.id }

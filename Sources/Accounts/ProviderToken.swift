@@ -102,7 +102,7 @@ package struct ProviderToken: Sendable {
         } catch {
             try? await parts.providerTokens.release(key, generation: generation)
             switch error {
-            case .unavailable, .issuerUnreachable: throw AccountsError.providerUnavailable
+            case .unavailable, .issuerUnreachable, .overloaded: throw AccountsError.providerUnavailable
             default: throw AccountsError.federation(error, at: key.provider, caller)
             }
         }

@@ -176,7 +176,8 @@ extension FederationError {
             .scopeRefused, .providerError, .stateMismatch, .callbackMismatch, .issuerParameterMismatch,
             .missingCredential:
             .comeBack
-        case .codeRejected, .clientRejected, .unavailable, .invalidAnswer, .consentRequired, .revocationNotSupported,
+        case .codeRejected, .clientRejected, .unavailable, .overloaded, .invalidAnswer, .consentRequired,
+            .revocationNotSupported,
             .notificationsNotSupported, .invalidNotification:
             .exchange
         case .idTokenNotAccepted, .unparsableIDToken, .signatureInvalid, .issuerMismatch, .audienceMismatch,

@@ -4,7 +4,8 @@ import Synchronization
 /// Cached documents of other services, for as long as they allow, within bounds.
 ///
 /// For each key only one load runs at a time, and simultaneous callers share its result. While the other service is
-/// down, the old document is used up to a limit, and a failed load is not retried immediately.
+/// down, the old document is used up to a limit, and a failed load is not retried for as long as it took: a service that
+/// hangs costs one timeout, not one for each caller (threats.md, T-E36).
 final class FetchCache<Value: Sendable>: Sendable {
     struct Settings: Sendable {
         /// Bounds in seconds for the lifetime that the other service requests.
@@ -17,6 +18,10 @@ final class FetchCache<Value: Sendable>: Sendable {
         var minimumInterval: TimeInterval = 60
         /// The maximum number of documents.
         var capacity = 1_024
+        /// The number of callers that wait for one load; the others get ``FederationError/overloaded``.
+        var maximumWaiting = 64
+        /// The longest time in seconds for which a failed load is not retried because it took long.
+        var longestPause: TimeInterval = 10
     }
 
     /// A loaded document and its requested lifetime in seconds.
@@ -51,12 +56,19 @@ final class FetchCache<Value: Sendable>: Sendable {
         self.now = now
     }
 
+    /// Whether the document for `key` needs no load now.
+    func isFresh(_ key: String) -> Bool {
+        let now = now()
+        return slots.withLock { slots in slots[key].map { $0.value != nil && $0.expires > now } ?? false }
+    }
+
     /// The document for `key`, loaded if there is none or it is too old.
     ///
     /// - Parameters:
     ///   - isEnough: false requests a newer document although this one is fresh, which is granted once in
     ///     ``Settings/minimumInterval``; otherwise the current document is returned.
-    ///   - rememberingFailure: whether a failed first load is not retried within the interval either.
+    ///   - rememberingFailure: whether a failed first load is not retried within the interval either, however quickly it
+    ///     failed.
     func value(
         for key: String,
         isEnough: @Sendable (Value) -> Bool = { _ in true },
@@ -70,12 +82,17 @@ final class FetchCache<Value: Sendable>: Sendable {
             case .load: return try await lead(key, isEnough, rememberingFailure, load)
             case .wait:
                 let outcome = await withCheckedContinuation { continuation in
-                    let over = slots.withLock { slots in
-                        guard slots[key]?.loading == true else { return true }
-                        slots[key]?.waiting.append(continuation)
-                        return false
+                    let now = now()
+                    let answer: Result<Value, FederationError>?? = slots.withLock { slots in
+                        guard let slot = slots[key], slot.loading else { return .some(nil) }
+                        guard slot.waiting.count >= settings.maximumWaiting else {
+                            slots[key]?.waiting.append(continuation)
+                            return nil
+                        }
+                        if slot.expires <= now, let value = slot.value, isServable(slot, now) { return .success(value) }
+                        return .failure(.overloaded)
                     }
-                    if over { continuation.resume(returning: nil) }
+                    if let answer { continuation.resume(returning: answer) }
                 }
                 if let outcome { return try outcome.get() }
             }
@@ -113,6 +130,7 @@ final class FetchCache<Value: Sendable>: Sendable {
         _ load: @Sendable () async throws(FederationError) -> Loaded
     ) async throws(FederationError) -> Value {
         let outcome: Result<Loaded, FederationError>
+        let start = now()
         do throws(FederationError) {
             let loaded = try await load()
             outcome = .success(loaded)
@@ -139,8 +157,9 @@ final class FetchCache<Value: Sendable>: Sendable {
                     result = .success(value)
                 } else {
                     result = .failure(error)
-                    slot.failure = rememberingFailure && !Task.isCancelled ? error : nil
-                    slot.retryAfter = now.addingTimeInterval(settings.minimumInterval)
+                    slot.failure = Task.isCancelled ? nil : error
+                    let pause = min(now.timeIntervalSince(start), settings.longestPause)
+                    slot.retryAfter = now.addingTimeInterval(rememberingFailure ? settings.minimumInterval : pause)
                 }
             }
             slot.loading = false

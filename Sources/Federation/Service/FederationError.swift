@@ -51,6 +51,11 @@ package enum FederationError: Error, Sendable, Hashable {
     /// Nothing to verify: `INVALID_CREDENTIAL_OR_PROVIDER_ID : Invalid IdP response/credential: <url>?providerId=…`.
     case missingCredential
 
+    // The provider
+
+    /// Too many already wait for a document of the provider: 503.
+    case overloaded
+
     // The exchange and the profile
 
     /// The code is wrong, used or expired: `INVALID_IDP_RESPONSE : invalid_grant`
@@ -166,6 +171,7 @@ extension FederationError: CustomStringConvertible {
         case .missingCredential: "callback.missingCredential"
         case .codeRejected: "exchange.codeRejected"
         case .clientRejected: "exchange.clientRejected"
+        case .overloaded: "provider.overloaded"
         case .unavailable(let reason): "provider.unavailable.\(reason.rawValue)"
         case .invalidAnswer(let reason): "provider.answer.\(reason.rawValue)"
         case .subjectMismatch: "profile.subjectMismatch"

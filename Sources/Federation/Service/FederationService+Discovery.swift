@@ -8,7 +8,7 @@ extension FederationService {
     /// The definition of a configuration, with discovery if it uses any.
     ///
     /// - Throws: ``FederationError/providerDisabled``, ``FederationError/misconfigured(_:)``,
-    ///   ``FederationError/issuerUnreachable``.
+    ///   ``FederationError/issuerUnreachable``, ``FederationError/overloaded``.
     func resolve(
         _ configuration: ProviderConfiguration,
         choosing variables: [String: String] = [:]
@@ -21,7 +21,10 @@ extension FederationService {
         do throws(FederationError) {
             let discovery = try await discover(definition, issuer: issuer)
             return ResolvedProvider(definition: definition, discovery: discovery, client: configuration)
-        } catch .issuerUnreachable where definition.discovery == .cached && definition.fallbackEndpoints.keys != nil {
+        } catch
+            where [.issuerUnreachable, .overloaded].contains(error) && definition.discovery == .cached
+            && definition.fallbackEndpoints.keys != nil
+        {
             Logger.current.warning(
                 "Discovery is unreachable; built-in endpoints are used",
                 metadata: ["provider.id": "\(configuration.provider)"]
@@ -41,13 +44,17 @@ extension FederationService {
         }
     }
 
+    static func discoveryURL(of definition: ProviderDefinition, _ issuer: String) -> String {
+        let base = issuer.hasSuffix("/") ? String(issuer.dropLast()) : issuer
+        return definition.discoveryURL ?? base + "/.well-known/openid-configuration"
+    }
+
     /// The checked discovery document of an issuer.
     func discover(
         _ definition: ProviderDefinition,
         issuer: String
     ) async throws(FederationError) -> DiscoveryDocument {
-        let base = issuer.hasSuffix("/") ? String(issuer.dropLast()) : issuer
-        let url = definition.discoveryURL ?? base + "/.well-known/openid-configuration"
+        let url = Self.discoveryURL(of: definition, issuer)
         let document = try await documents.value(
             for: url,
             rememberingFailure: definition.fallbackEndpoints.keys != nil

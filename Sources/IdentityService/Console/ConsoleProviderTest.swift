@@ -210,7 +210,7 @@ struct ConsoleProviderTest {
             "The provider rejected its authorization code. Usually the client ID belongs to another application."
         case .cancelled: "You canceled at the provider, or it returned no authorization code."
         case .scopeRefused: "The application at the provider is not allowed to request one of the scopes."
-        case .unavailable, .issuerUnreachable:
+        case .unavailable, .issuerUnreachable, .overloaded:
             "The provider did not respond, or its address cannot be reached from this node."
         case .issuerMismatch, .issuerParameterMismatch: "The issuer in the response is not the configured one."
         case .audienceMismatch: "The ID token is for another client ID."

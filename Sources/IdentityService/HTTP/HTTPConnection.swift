@@ -194,7 +194,10 @@ final class HTTPConnection: ChannelDuplexHandler {
         )
         body = ByteBuffer()
         request.refusal = refusal
-        let isAdmitted = load.begin()
+        let caller = held > 0 ? holder : networks(of: head)
+        let isAdmitted = load.begin(by: caller)
+        // Gives the slot back, if it has one.
+        let end: @Sendable () -> Void = { [load] in if isAdmitted { load.end(by: caller) } }
         // A preflight is answered all the same: without it, a page cannot see the refusal of its request.
         if !isAdmitted, head.fieldMethod != .options { request.refusal = .unavailable(cause: "requests") }
         if !head.isKeepAlive || head.wantsAnotherProtocol { isEnding = true }
@@ -202,10 +205,13 @@ final class HTTPConnection: ChannelDuplexHandler {
         let connection = NIOLoopBound((self, context), eventLoop: context.eventLoop)
         let parts = Parts(connection: connection, isChunked: head.version != .http1_0)
         state = .answering(
-            Task(executorPreference: executor) { [responder, load] in
+            Task(executorPreference: executor) { [responder] in
                 let response = await responder.respond(to: request)
-                if response.nextPart != nil { return await parts.send(response, load, isAdmitted) }
-                if isAdmitted { load.end() }
+                if response.nextPart != nil {
+                    await parts.send(response)
+                    return end()
+                }
+                end()
                 let (connection, context) = connection.value
                 connection.finish(response, context)
             }
@@ -233,8 +239,7 @@ final class HTTPConnection: ChannelDuplexHandler {
         let isChunked: Bool
 
         /// Without the last, empty chunk, the client knows that the response is not complete.
-        func send(_ response: Response, _ load: ServerLoad, _ isAdmitted: Bool) async {
-            defer { if isAdmitted { load.end() } }
+        func send(_ response: Response) async {
             do {
                 try await send(head(of: response)).get()
                 var part: ByteBuffer? = response.body

@@ -5,7 +5,7 @@ package import Text
 package final class ServerLoad: Sendable {
     private let openConnections = Atomic(0)
     private let connectionsByNetwork = Mutex<[String: Int]>([:])
-    private let requests = Atomic(0)
+    private let requests = Mutex(Requests())
     private let waitingBytes = Atomic(0)
     private let bodies = Mutex(Bodies())
     private let lastWarning = Mutex<ContinuousClock.Instant?>(nil)
@@ -16,7 +16,7 @@ package final class ServerLoad: Sendable {
     package init(_ limits: ServiceResponder.Limits) { self.limits = limits }
 
     var connections: Int { openConnections.load(ordering: .relaxed) }
-    var requestsInFlight: Int { requests.load(ordering: .relaxed) }
+    var requestsInFlight: Int { requests.withLock { $0.all } }
     var heldBytes: Int { bodies.withLock { $0.all.bytes } + waitingBytes.load(ordering: .relaxed) }
 
     /// The networks whose shares a caller takes from.
@@ -67,16 +67,36 @@ package final class ServerLoad: Sendable {
         }
     }
 
-    /// Counts a request that starts.
-    ///
-    /// - Returns: whether there is room for it; if not, it is not counted.
-    func begin() -> Bool {
-        guard requests.add(1, ordering: .relaxed).newValue > limits.requests else { return true }
-        end()
-        return false
+    private struct Requests {
+        var all = 0
+        var byNetwork: [String: Int] = [:]
     }
 
-    func end() { requests.subtract(1, ordering: .relaxed) }
+    /// Counts a request that starts.
+    ///
+    /// - Parameter caller: nil if unknown.
+    /// - Returns: whether there is room for it: for one network in a quarter of all, so that requests that wait, for a
+    ///   provider that hangs for example, hold no one else's (threats.md, T-E36); if not, it is not counted.
+    package func begin(by caller: Networks?) -> Bool {
+        requests.withLock { requests in
+            guard requests.all < limits.requests else { return false }
+            let own = (caller?.all ?? []).map { ($0, requests.byNetwork[$0, default: 0] + 1) }
+            guard own.allSatisfy({ $0.1 <= max(limits.requests / 4, 1) }) else { return false }
+            for (network, count) in own { requests.byNetwork[network] = count }
+            requests.all += 1
+            return true
+        }
+    }
+
+    package func end(by caller: Networks?) {
+        requests.withLock { requests in
+            requests.all -= 1
+            for network in caller?.all ?? [] {
+                let rest = requests.byNetwork[network, default: 0] - 1
+                requests.byNetwork[network] = rest > 0 ? rest : nil
+            }
+        }
+    }
 
     // MARK: Bodies
 

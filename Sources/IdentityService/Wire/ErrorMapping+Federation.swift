@@ -13,6 +13,7 @@ extension FederationError {
         case .providerNotFound: "OPERATION_NOT_ALLOWED : The identity provider configuration is not found."
         case .providerDisabled: "OPERATION_NOT_ALLOWED : The identity provider configuration is disabled."
         case .misconfigured(let problem): "INVALID_CONFIG : \(problem)"
+        case .overloaded: .unavailable(cause: "federation.overloaded")
         case .unavailable, .issuerUnreachable: "INVALID_IDP_RESPONSE : provider unavailable"
 
         case .customParameterNotAllowed(let name): "INVALID_ARGUMENT : The custom parameter \"\(name)\" is not allowed."

@@ -648,6 +648,28 @@ struct HTTPConnectionTests {
         #expect(load.opened(by: try networks("2001:db8:1:10::1")))
     }
 
+    @Test("T-E36: one network, or all subscribers of a /48, have at most a quarter of the requests in progress")
+    func limitsRequestsOfANetwork() throws {
+        var limits = ServiceResponder.Limits.patient
+        limits.requests = 16
+        let load = ServerLoad(limits)
+        func networks(_ text: String) throws -> ServerLoad.Networks {
+            ServerLoad.Networks(of: try #require(IPAddress(caller: text)))
+        }
+        for subscriber in 1...4 { #expect(load.begin(by: try networks("2001:db8:1:\(subscriber)::1"))) }
+        #expect(!load.begin(by: try networks("2001:db8:1:5::1")))
+        for _ in 1...4 { #expect(load.begin(by: try networks("192.0.2.1"))) }
+        #expect(!load.begin(by: try networks("192.0.2.1")))
+        #expect(load.begin(by: try networks("192.0.2.2")))
+        load.end(by: try networks("192.0.2.1"))
+        load.end(by: try networks("2001:db8:1:1::1"))
+        #expect(load.begin(by: try networks("192.0.2.1")))
+        #expect(load.begin(by: try networks("2001:db8:1:6::1")))
+        // Of unknown networks there may be as many as there is room for.
+        for _ in 10...16 { #expect(load.begin(by: nil)) }
+        #expect(!load.begin(by: nil))
+    }
+
     @Test("T-E24: ends an answer in parts whose client does not read, and gives its slot back")
     func endsUnreadParts() async throws {
         let large = ByteBuffer(repeating: UInt8(ascii: "x"), count: 32 << 20)

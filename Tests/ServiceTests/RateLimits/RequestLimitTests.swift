@@ -219,6 +219,33 @@ struct RequestLimitTests {
         ) { try $0.next() }
     }
 
+    @Test("T-E36: the limit of flows is looked at before discovery is read")
+    func discovery() async throws {
+        try await LimitScene.run { service in
+            let tenant = try await TestProvider.tenant(.genericOIDC)
+            tenant.addClient("client", secrets: ["secret"], redirects: .anyLocal)
+            let other = try await TestProvider.tenant(.genericOIDC)
+            other.addClient("client", secrets: ["secret"], redirects: .anyLocal)
+            try await service.configure(tenant.configuration(as: "oidc.acme"))
+            try await service.configure(other.configuration(as: "oidc.other"))
+            try await service.limit(["flowsPerAddress": ["count": 2, "seconds": 3_600]])
+            for (number, id) in ["oidc.acme", "oidc.acme", "oidc.other"].enumerated() {
+                let reply = try await service.call(
+                    "accounts:createAuthUri",
+                    ["providerId": .string(id), "continueUri": "http://localhost/callback"],
+                    from: "198.18.34.1"
+                )
+                if number < 2 {
+                    #expect(reply.status == 200, "\(reply)")
+                } else {
+                    reply.expectRefused(LimitScene.blocked)
+                }
+            }
+            #expect(tenant.requests(.discovery).count == 1)
+            #expect(other.requests(.discovery).isEmpty)
+        }
+    }
+
     @Test("T-E11: requests to an OAuth 1.0a provider are limited")
     func requestTokens() async throws {
         try await LimitScene.run { service in

@@ -6,6 +6,7 @@ import Outbound
 import Projects
 import Secrets
 import Synchronization
+import TestKit
 import Testing
 
 @Suite struct DiscoveryTests {
@@ -120,6 +121,55 @@ import Testing
                 try await group.waitForAll()
             }
             #expect(world.server.requests(to: "/.well-known/openid-configuration").count == 1)
+        }
+    }
+
+    @Test("T-E36: a provider that hangs costs one timeout, holds 65 callers, and has a pause as long")
+    func hanging() async throws {
+        try await FederationWorld.run { world in
+            let path = "/.well-known/openid-configuration"
+            world.server.on(path, .stall())
+            @Sendable func start() async throws -> FederationError? {
+                do {
+                    _ = try await world.start(world.oidc())
+                    return nil
+                } catch let error as FederationError {
+                    return error
+                }
+            }
+            try await withThrowingTaskGroup(of: FederationError?.self) { group in
+                for _ in 0..<80 { group.addTask { try await start() } }
+                // One reads, 64 wait for it, the others are told so at once.
+                for _ in 0..<15 { #expect(try await group.next() == .overloaded) }
+                world.clock.advance(7)
+                try await world.timeRunsOut(at: path)
+                for try await outcome in group { #expect(outcome == .issuerUnreachable) }
+            }
+            world.publishDiscovery()
+            world.clock.advance(6)
+            #expect(try await start() == .issuerUnreachable)
+            #expect(world.server.requests(to: path).count == 1)
+            world.clock.advance(1)
+            #expect(try await start() == nil)
+            #expect(world.server.requests(to: path).count == 2)
+        }
+    }
+
+    @Test("T-E36: those for whom there is no room to wait get the document of before, while it may be used")
+    func hangingWithAnOldDocument() async throws {
+        try await FederationWorld.run { world in
+            let path = "/.well-known/openid-configuration"
+            _ = try await world.start(world.oidc())
+            world.clock.advance(3_600)
+            world.server.on(path, .stall())
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for _ in 0..<80 { group.addTask { _ = try await world.start(world.oidc()) } }
+                for _ in 0..<15 { try await group.next() }
+                try await waitUntil { world.server.requests(to: path).count == 2 }
+                try await world.time.runOut()
+                try await group.waitForAll()
+            }
+            #expect(world.server.requests(to: path).count == 2)
         }
     }
 
