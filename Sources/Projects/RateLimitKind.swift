@@ -39,7 +39,8 @@ package enum RateLimitKind: String, Sendable, Hashable, CaseIterable {
     /// Refresh tokens that are neither the current nor the previous one of their session, from one network address:
     /// each is compared with up to two thousand earlier ones.
     case refreshTriesPerAddress
-    /// Applications that register themselves, or whose metadata document the service reads, from one network address.
+    /// Applications that register themselves, or whose metadata document or keys the service fetches, from one network
+    /// address; those of admins are not counted.
     case clientsPerAddress
     /// Codes that an application gets for an account without the user's doing.
     case silentGrants

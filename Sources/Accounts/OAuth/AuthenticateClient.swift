@@ -30,7 +30,7 @@ package struct AuthenticateClient: Sendable {
 
     private static let refused = OAuthError(.invalidClient, "The client is unknown, or its authentication failed")
 
-    /// - Throws: ``OAuthError``, with one text for every cause.
+    /// - Throws: ``OAuthError``, with one text for every cause; ``Storage/RateLimitReached``.
     package func callAsFunction(_ credentials: Credentials, _ caller: Caller) async throws -> OAuthClient {
         if case .assertion(let text) = credentials.proof {
             return try await client(of: text, named: credentials.id, caller)
@@ -69,7 +69,12 @@ package struct AuthenticateClient: Sendable {
                         isVouchedFor: client.isVouchedFor
                     )
                 case .url(let url):
-                    try await parts.federation.verify(token, keys: nil, at: url, isVouchedFor: client.isVouchedFor)
+                    let isVouchedFor = client.isVouchedFor
+                    // Anybody can register clients and sign for them, and each may be a call (threats.md, T-F19).
+                    if !isVouchedFor, parts.federation.wouldFetchKeys(of: token, at: url, isVouchedFor: isVouchedFor) {
+                        try await parts.stores.rateLimits.take(parts.clientLimits(caller))
+                    }
+                    try await parts.federation.verify(token, keys: nil, at: url, isVouchedFor: isVouchedFor)
                 }
             }
             guard try await parts.stores.oauthClients.use(token.hash, until: end, in: caller.project.id) else {

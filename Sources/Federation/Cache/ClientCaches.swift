@@ -4,16 +4,22 @@ import Synchronization
 
 /// What the applications of each project publish.
 ///
-/// It has few places for a project, apart from those of identity providers: anybody may be an application, and must not
-/// push out what sign-ins need (threats.md, T-F19).
+/// A project's places are apart from those of identity providers, and those of strangers' applications apart from those
+/// of admins': anybody may be an application, and must not push out what others need (threats.md, T-F19). The two are
+/// read from different addresses, too, so what a stranger could not read says nothing about an admin's application.
 final class ClientCaches: Sendable {
     struct OfProject: Sendable {
         let documents: FetchCache<ClientAnswer>
-        let keySets: FetchCache<ProviderKeySet>
+        let keySetsOfAdmins: FetchCache<ProviderKeySet>
+        let keySetsOfStrangers: FetchCache<ProviderKeySet>
     }
 
-    /// The places of a project for each kind.
+    /// The places of a project for strangers' documents, and for their keys.
     static let capacity = 16
+    /// Those for the keys of applications that admins chose.
+    static let capacityOfAdmins = 256
+    /// How long a stranger's keys are kept at most, in seconds, whatever the answer says: all have the same chances.
+    static let longestOfStrangers: TimeInterval = 3_600
 
     private let refetchInterval: TimeInterval
     private let now: @Sendable () -> Date
@@ -41,10 +47,14 @@ final class ClientCaches: Sendable {
         answers.capacity = Self.capacity
         var keys = FetchCache<ProviderKeySet>.Settings()
         keys.minimumInterval = refetchInterval
-        keys.capacity = Self.capacity
+        keys.capacity = Self.capacityOfAdmins
+        var strangers = keys
+        strangers.lifetimes = keys.lifetimes.lowerBound...Self.longestOfStrangers
+        strangers.capacity = Self.capacity
         return OfProject(
             documents: FetchCache(settings: answers, now: now),
-            keySets: FetchCache(settings: keys, now: now)
+            keySetsOfAdmins: FetchCache(settings: keys, now: now),
+            keySetsOfStrangers: FetchCache(settings: strangers, now: now)
         )
     }
 }

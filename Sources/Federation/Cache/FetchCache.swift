@@ -99,6 +99,19 @@ final class FetchCache<Value: Sendable>: Sendable {
         }
     }
 
+    /// Whether ``value(for:isEnough:rememberingFailure:load:)`` would load now; changes nothing.
+    func wouldLoad(_ key: String, isEnough: (Value) -> Bool) -> Bool {
+        let now = now()
+        return slots.withLock { slots in
+            guard let slot = slots[key] else { return true }
+            guard !slot.loading else { return false }
+            if let value = slot.value, slot.expires > now {
+                return !isEnough(value) && now.timeIntervalSince(slot.lastForced) >= settings.minimumInterval
+            }
+            return slot.retryAfter <= now
+        }
+    }
+
     private func next(_ key: String, _ isEnough: (Value) -> Bool) -> Step {
         let now = now()
         return slots.withLock { slots in

@@ -85,25 +85,14 @@ extension FederationService {
         _ algorithm: SignatureAlgorithm,
         otherThan tried: [ProviderKey] = []
     ) async throws(FederationError) -> [ProviderKey] {
-        let keySets =
-            switch provider.kind {
-            case .provider: self.keySets
-            case .application: clients.current.keySets
-            }
         if let jwks = provider.definition.jwks {
-            let set = try await keySets.value(for: jwks) { () async throws(FederationError) in
-                guard let document = try? JSONValue(sent: jwks.utf8), let set = ProviderKeySet(document)
-                else {
-                    throw FederationError.issuerUnreachable
-                }
-                return FetchCache<ProviderKeySet>.Loaded(value: set, lifetime: nil)
-            }
+            let set = try await configuredKeys(jwks, provider.kind)
             return set.candidates(id: token.keyID, algorithm: algorithm)
         }
         let url = try provider.required(\.keys, "keys")
         let format = provider.definition.idToken.keyFormat
-        let set = try await keySets.value(
-            for: format.rawValue + " " + url,
+        let set = try await keySets(of: provider.kind).value(
+            for: Self.place(of: url, format),
             isEnough: { set in
                 let candidates = set.candidates(id: token.keyID, algorithm: algorithm)
                 return !candidates.isEmpty && candidates != tried
@@ -119,6 +108,46 @@ extension FederationService {
             return FetchCache<ProviderKeySet>.Loaded(value: set, lifetime: CacheControl.lifetime(response.headers))
         }
         return set.candidates(id: token.keyID, algorithm: algorithm)
+    }
+
+    /// Each kind of application is in a cache of its own: what one kind may not read says nothing about the other.
+    private func keySets(of kind: ResolvedProvider.Kind) -> FetchCache<ProviderKeySet> {
+        switch kind {
+        case .provider: keySets
+        case .application(isVouchedFor: true): clients.current.keySetsOfAdmins
+        case .application(isVouchedFor: false): clients.current.keySetsOfStrangers
+        }
+    }
+
+    private static func place(of url: String, _ format: ProviderDefinition.IDTokenRules.KeyFormat) -> String {
+        format.rawValue + " " + url
+    }
+
+    /// An application's keys are few, and parsed each time: they take no place from what has to be fetched.
+    private func configuredKeys(
+        _ jwks: String,
+        _ kind: ResolvedProvider.Kind
+    ) async throws(FederationError) -> ProviderKeySet {
+        let parse = { @Sendable () throws(FederationError) -> ProviderKeySet in
+            guard let document = try? JSONValue(sent: jwks.utf8), let set = ProviderKeySet(document) else {
+                throw .issuerUnreachable
+            }
+            return set
+        }
+        guard !kind.isApplication else { return try parse() }
+        return try await keySets.value(for: jwks) { () async throws(FederationError) in
+            FetchCache<ProviderKeySet>.Loaded(value: try parse(), lifetime: nil)
+        }
+    }
+
+    /// Whether verifying a client's token would fetch its keys now: they are not known, or none of them made it.
+    package func wouldFetchKeys(of token: ClientJWT, at url: String, isVouchedFor: Bool) -> Bool {
+        guard let algorithm = SignatureAlgorithm(name: token.token.algorithm) else { return false }
+        return keySets(of: .application(isVouchedFor: isVouchedFor)).wouldLoad(Self.place(of: url, .jwks)) { set in
+            set.candidates(id: token.token.keyID, algorithm: algorithm).contains {
+                $0.verifies(token.token.signature, over: token.token.signedBytes, by: algorithm)
+            }
+        }
     }
 
     private func fetchDocument(

@@ -219,6 +219,67 @@ struct StrangerClientTests {
         }
     }
 
+    // MARK: How often they are read
+
+    private static func assertion(
+        of id: String,
+        _ key: P256.Signing.PrivateKey,
+        at scene: OAuthScene
+    ) throws -> [(String, String?)] {
+        let claims: JSON = [
+            "iss": .string(id), "sub": .string(id), "aud": .string(scene.issuer),
+            "jti": .string(RandomSource.system.handle()), "exp": .number(Double(scene.service.clock.seconds) + 60),
+        ]
+        let text = [#"{"alg":"ES256"}"#, claims.text].map { Base64URL.encode(Array($0.utf8)) }.joined(separator: ".")
+        let signature = try key.signature(for: Data(text.utf8)).rawRepresentation
+        return [
+            ("client_assertion_type", "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"),
+            ("client_assertion", text + "." + Base64URL.encode(Array(signature))),
+        ]
+    }
+
+    @Test("T-F19: strangers' clients make the service fetch keys only as often as their address may")
+    func fetches() async throws {
+        try await WebReceiver.run { receiver in
+            var options = try LimitScene.options {
+                $0.oauth.isEnabled = true
+                $0.oauth.allowsRegistration = true
+                $0.rateLimits[.clientsPerAddress] = RateLimitBudget(count: 30, seconds: 3_600)
+            }
+            options.ownPages = true
+            try await TestService.run(options) { service in
+                let key = P256.Signing.PrivateKey()
+                receiver.answer { _ in (200, #"{"keys":[{"kty":"oct","k":"AA"}]}"#) }
+                func keys(_ name: String) -> JSON {
+                    OAuthScene.publicClient([
+                        "token_endpoint_auth_method": "private_key_jwt",
+                        "jwks_uri": .string(receiver.baseURL + "/" + name),
+                    ])
+                }
+                let admins = try await OAuthScene.register(keys("admin"), at: service)
+                func ask(_ id: String) async throws -> Reply {
+                    var scene = admins
+                    scene.clientID = id
+                    return try await scene.refresh("x", try Self.assertion(of: id, key, at: scene))
+                }
+                var strangers: [String] = []
+                for number in 0..<17 {
+                    let path = "/\(service.project.id)/oauth/register"
+                    let made = try await service.post(path, text: keys("\(number)").text)
+                    strangers.append(try #require(made["client_id"]?.string, "\(made)"))
+                }
+                var refused = 0
+                for _ in 0..<3 {
+                    for id in strangers where try await ask(id).status == 429 { refused += 1 }
+                }
+                #expect(receiver.received.count == 13 && refused > 0, "the rest of the thirty")
+                // An admin's client is not limited: it has one set of keys, read once.
+                for _ in 0..<3 { #expect(try await ask(admins.clientID).oauthError == "invalid_client") }
+                #expect(receiver.received.count == 14)
+            }
+        }
+    }
+
     // MARK: Where they are
 
     @Test("T-F10: what the operator allows for providers is not for strangers: documents, keys, logout URIs")
@@ -231,22 +292,12 @@ struct StrangerClientTests {
             }
             let key = P256.Signing.PrivateKey()
             func assertion(of id: String) throws -> [(String, String?)] {
-                let now = Double(service.clock.seconds)
-                let claims: JSON = [
-                    "iss": .string(id), "sub": .string(id), "aud": .string(scene.issuer),
-                    "jti": .string(RandomSource.system.handle()), "exp": .number(now + 60),
-                ]
-                let text = [#"{"alg":"ES256"}"#, claims.text].map { Base64URL.encode(Array($0.utf8)) }
-                    .joined(separator: ".")
-                let signature = try key.signature(for: Data(text.utf8)).rawRepresentation
-                return [
-                    ("client_assertion_type", "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"),
-                    ("client_assertion", text + "." + Base64URL.encode(Array(signature))),
-                ]
+                try Self.assertion(of: id, key, at: scene)
             }
             let client = OAuthScene.publicClient([
                 "token_endpoint_auth_method": "private_key_jwt",
-                "jwks_uri": .string(site.receiver.baseURL + "/keys"),
+                // That of an admin's client below: what a stranger may not read is not remembered for it.
+                "jwks_uri": .string(site.receiver.baseURL + "/ten"),
                 "backchannel_logout_uri": .string(site.receiver.baseURL + "/logout"),
             ])
             let made = try await service.post("/\(service.project.id)/oauth/register", text: client.text)

@@ -65,6 +65,45 @@ import Testing
         }
     }
 
+    @Test("T-F19: strangers' keys, however many and however long they may be kept, push out no admin's")
+    func strangers() async throws {
+        try await FederationWorld.run { world in
+            let project = try #require(ProjectID(rawValue: "tea-room"))
+            let token = try ClientJWT(Secret(try world.idToken(key: .otherRSA)))
+            func verify(_ path: String, isVouchedFor: Bool) async throws {
+                await #expect(throws: FederationError.self) {
+                    try await world.service.calling(for: project) {
+                        try await world.service.verify(
+                            token,
+                            keys: nil,
+                            at: world.issuer + path,
+                            isVouchedFor: isVouchedFor
+                        )
+                    }
+                }
+            }
+            let keys = TestKey.jwks([TestKey.rsa.jwk()])
+            world.server.on("/admin", .json(keys, headers: [("Cache-Control", "max-age=60")]))
+            for number in 0..<32 {
+                let reply = ScriptedServer.Reply.json(keys, headers: [("Cache-Control", "max-age=86400")])
+                world.server.on("/stranger-\(number)", reply)
+            }
+            try await verify("/admin", isVouchedFor: true)
+            for number in 0..<32 { try await verify("/stranger-\(number)", isVouchedFor: false) }
+            try await verify("/admin", isVouchedFor: true)
+            #expect(world.server.requests(to: "/admin").count == 1)
+            // A stranger that names the same URL has an answer of its own.
+            try await verify("/admin", isVouchedFor: false)
+            #expect(world.server.requests(to: "/admin").count == 2)
+            // No answer keeps a stranger's keys longer than an hour.
+            try await verify("/stranger-31", isVouchedFor: false)
+            #expect(world.server.requests(to: "/stranger-31").count == 1)
+            world.clock.advance(3_601)
+            try await verify("/stranger-31", isVouchedFor: false)
+            #expect(world.server.requests(to: "/stranger-31").count == 2)
+        }
+    }
+
     @Test("configured keys are the only ones, and no further keys are fetched")
     func pinnedKeys() async throws {
         try await FederationWorld.run { world in
