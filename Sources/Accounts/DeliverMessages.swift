@@ -32,13 +32,26 @@ package struct DeliverMessages: Service {
 
     /// Messages that are delivered apart from others, so that a stalled mail server or endpoint does not delay them.
     private enum Lane: CaseIterable {
-        case mail, sms, other
+        case mail, sms, logouts, strangersLogouts, other
 
         /// The number of messages in progress at a time; libcurl has a thread for each email.
-        var slots: Int { self == .mail ? 16 : 64 }
+        var slots: Int {
+            switch self {
+            case .mail, .strangersLogouts: 16
+            case .sms, .logouts, .other: 64
+            }
+        }
 
-        /// The number of them for one project's receiver, so that one that hangs leaves room for others.
+        /// The number of them for one project's receivers of a kind, so that those that hang leave room for others.
         var quota: Int { slots / 4 }
+
+        /// The number of them for one of these receivers: a project has one, or many clients.
+        var receiverQuota: Int {
+            switch self {
+            case .mail, .sms, .other: quota
+            case .logouts, .strangersLogouts: quota / 4
+            }
+        }
 
         /// Seconds within which a node must finish a message that it took.
         ///
@@ -53,9 +66,11 @@ package struct DeliverMessages: Service {
         switch lane {
         case .mail: parts.mailer == nil ? [] : [Mail.kind]
         case .sms: parts.messenger == nil || parts.development ? [] : [SMS.kind]
+        case .logouts: parts.messenger == nil ? [] : [ApplicationLogout.kind]
+        case .strangersLogouts: parts.messenger == nil ? [] : [ApplicationLogout.kindOfStrangers]
         case .other:
             [ProviderRevocation.kind, ForgottenTokens.kind]
-                + (parts.messenger == nil ? [] : [WebhookNotice.kind, GrantNotice.kind, ApplicationLogout.kind])
+                + (parts.messenger == nil ? [] : [WebhookNotice.kind, GrantNotice.kind])
         }
     }
 
@@ -81,7 +96,8 @@ package struct DeliverMessages: Service {
     /// - Returns: the number of attempts.
     @discardableResult
     package func deliverDue() async throws -> Int {
-        try await withThrowingTaskGroup(of: Int.self) { group in
+        try await queueLogouts()
+        return try await withThrowingTaskGroup(of: Int.self) { group in
             for lane in Lane.allCases { group.addTask { try await work(lane, isOnce: true) } }
             return try await group.reduce(0, +)
         }
@@ -95,6 +111,8 @@ package struct DeliverMessages: Service {
             if !isOnce { group.addTask { await Self.pause() } }
             while true {
                 do {
+                    // Before there is room: those who hang delay nobody's place in the queue.
+                    if lane == .logouts, !isOnce, !Self.isStopping { try await queueLogouts() }
                     while case let messages = try await take(lane, inProgress), !messages.isEmpty {
                         for message in messages {
                             inProgress[message.destination, default: 0] += 1
@@ -134,23 +152,35 @@ package struct DeliverMessages: Service {
         _ inProgress: [OutboxStore.Destination: Int]
     ) async throws -> [OutboxStore.Message] {
         let (kinds, carried) = (kinds(lane), lane == .mail ? carriedByEndpoints : [])
+        let byProject = Dictionary(
+            inProgress.map { (OutboxStore.Destination(project: $0.key.project, kind: $0.key.kind), $0.value) },
+            uniquingKeysWith: +
+        )
         // Whichever receiver the messages are for, none gets more than its quota.
-        let most = inProgress.values.filter { $0 < lane.quota }.max() ?? 0
-        let limit = min(lane.quota - most, lane.slots - inProgress.values.reduce(0, +))
-        guard limit > 0, !(kinds.isEmpty && carried.isEmpty), !Self.isStopping else { return [] }
-        if lane == .other {
-            let snapshot = parts.configuration.snapshot
-            try await parts.stores.outbox.queueLogouts(
-                telling: { snapshot.project($0)?.settings.delivery.takes(.grantEnded) ?? false },
-                now: parts.now()
-            )
+        func room(_ quota: Int, _ counts: some Collection<Int>) -> Int {
+            quota - (counts.filter { $0 < quota }.max() ?? 0)
         }
+        let limit = min(
+            room(lane.quota, byProject.values),
+            room(lane.receiverQuota, inProgress.values),
+            lane.slots - inProgress.values.reduce(0, +)
+        )
+        guard limit > 0, !(kinds.isEmpty && carried.isEmpty), !Self.isStopping else { return [] }
         return try await parts.stores.outbox.take(
             kinds,
             and: carried,
-            except: inProgress.filter { $0.value >= lane.quota }.map(\.key),
+            except: byProject.filter { $0.value >= lane.quota }.map(\.key)
+                + inProgress.filter { $0.value >= lane.receiverQuota }.map(\.key),
             limit: limit,
             lease: lane.lease,
+            now: parts.now()
+        )
+    }
+
+    private func queueLogouts() async throws {
+        let snapshot = parts.configuration.snapshot
+        try await parts.stores.outbox.queueLogouts(
+            telling: { snapshot.project($0)?.settings.delivery.takes(.grantEnded) ?? false },
             now: parts.now()
         )
     }
@@ -189,7 +219,8 @@ package struct DeliverMessages: Service {
         case ProviderRevocation.kind: return try await reading(message) { await end($0, message) }
         case ForgottenTokens.kind: return try await reading(message) { try await forget($0, message) }
         case Mail.kind: return try await reading(message) { await send($0, message) }
-        case ApplicationLogout.kind: return try await reading(message) { try await tell($0, message) }
+        case ApplicationLogout.kind, ApplicationLogout.kindOfStrangers:
+            return try await reading(message) { try await tell($0, message) }
         case GrantNotice.kind:
             return try await reading(message) { (notice: GrantNotice) in
                 await handOver(message) { messenger, project throws(DeliveryError) in

@@ -2,6 +2,8 @@
 package struct ApplicationLogout: Sendable, Codable {
     /// The outbox's name for it.
     package static let kind = "application.logout"
+    /// For clients that no admin chose, which delay no others.
+    package static let kindOfStrangers = "application.logout.stranger"
 
     package var client: String
     package var account: String

@@ -1,6 +1,7 @@
 import Delivery
 package import Foundation
 import Linking
+import OAuth
 import Postgres
 package import Projects
 
@@ -21,7 +22,14 @@ extension OutboxStore {
                 for (client, logout, scope) in try await take(wanting, of: project, transaction) {
                     if client.hasURI {
                         try await transaction.execute(
-                            Self.insertion(kind: ApplicationLogout.kind, logout, in: scope, keyRing: keyRing, due: now)
+                            Self.insertion(
+                                kind: client.isVouchedFor ? ApplicationLogout.kind : ApplicationLogout.kindOfStrangers,
+                                logout,
+                                to: logout.client,
+                                in: scope,
+                                keyRing: keyRing,
+                                due: now
+                            )
                         )
                     }
                     guard isTold else { continue }
@@ -45,6 +53,7 @@ extension OutboxStore {
         let project: ProjectID
         let client: String
         let hasURI: Bool
+        let isVouchedFor: Bool
     }
 
     private static let isUntold: SQL = "tells_client AND revoked_at IS NOT NULL"
@@ -62,16 +71,16 @@ extension OutboxStore {
                     ORDER BY project, client LIMIT 1
                 ) n
             )
-            SELECT d.project, d.client, EXISTS (
-                SELECT FROM oauth_clients c WHERE c.project = d.project AND c.client = d.client
-                    AND c.metadata ? 'backchannel_logout_uri'
-            )
-            FROM clients d LIMIT 10000
+            SELECT d.project, d.client, coalesce(c.metadata ? 'backchannel_logout_uri', false),
+                coalesce(c.origin = \(OAuthClient.Origin.admin.rawValue), false)
+            FROM clients d LEFT JOIN oauth_clients c ON c.project = d.project AND c.client = d.client LIMIT 10000
             """
         ) { row in
             let (project, client): (String, String) = (try row.next(), try row.next())
-            let hasURI: Bool = try row.next()
-            return ProjectID(rawValue: project).map { Client(project: $0, client: client, hasURI: hasURI) }
+            let (hasURI, isVouchedFor): (Bool, Bool) = (try row.next(), try row.next())
+            return ProjectID(rawValue: project).map {
+                Client(project: $0, client: client, hasURI: hasURI, isVouchedFor: isVouchedFor)
+            }
         }.compactMap(\.self)
     }
 

@@ -18,6 +18,8 @@ package struct OutboxStore: Sendable {
         package var project: ProjectID
         package var id: String
         package var kind: String
+        /// The client that is told; empty for the project's own receiver of the kind.
+        package var receiver: String
         /// Or why this node's key ring cannot open it.
         package var payload: Result<[UInt8], KeyRingError>
         /// Including this attempt.
@@ -29,17 +31,20 @@ package struct OutboxStore: Sendable {
         /// The trace of the request that caused it.
         package var trace: TraceContext?
 
-        package var destination: Destination { Destination(project: project, kind: kind) }
+        package var destination: Destination { Destination(project: project, kind: kind, receiver: receiver) }
     }
 
-    /// What takes messages: one project's receiver of a kind.
+    /// What takes messages: a project's receiver of a kind.
     package struct Destination: Sendable, Hashable {
         package var project: ProjectID
         package var kind: String
+        /// Nil for all of the project's.
+        package var receiver: String?
 
-        package init(project: ProjectID, kind: String) {
+        package init(project: ProjectID, kind: String, receiver: String? = nil) {
             self.project = project
             self.kind = kind
+            self.receiver = receiver
         }
     }
 
@@ -64,36 +69,43 @@ package struct OutboxStore: Sendable {
         lease: TimeInterval,
         now: Date
     ) async throws -> [Message] {
+        let allKinds = Set(kinds + additions.map(\.kind)).sorted()
+        let projects = exceptions.filter { $0.receiver == nil }
+        let receivers = exceptions.filter { $0.receiver != nil }
         let rows = try await database.query(
             """
             WITH RECURSIVE destinations AS (
-                (
-                    SELECT kind, project FROM outbox WHERE \(sql: Self.isWaiting)
-                    ORDER BY kind, project LIMIT 1
-                )
+                SELECT n.kind, n.project, n.receiver FROM unnest(\(allKinds)::text[]) k (kind) CROSS JOIN LATERAL (
+                    SELECT kind, project, receiver FROM outbox WHERE \(sql: Self.isWaiting) AND kind = k.kind
+                    ORDER BY kind, project, receiver LIMIT 1
+                ) n
                 UNION ALL
-                SELECT n.kind, n.project FROM destinations d CROSS JOIN LATERAL (
-                    SELECT kind, project FROM outbox
-                    WHERE \(sql: Self.isWaiting) AND (kind, project) > (d.kind, d.project)
-                    ORDER BY kind, project LIMIT 1
+                SELECT n.kind, n.project, n.receiver FROM destinations d CROSS JOIN LATERAL (
+                    SELECT kind, project, receiver FROM outbox
+                    WHERE \(sql: Self.isWaiting) AND kind = d.kind AND (project, receiver) > (d.project, d.receiver)
+                    ORDER BY kind, project, receiver LIMIT 1
                 ) n
             ), served AS MATERIALIZED (
-                SELECT kind, project FROM destinations
+                SELECT kind, project, receiver FROM destinations
                 WHERE (kind = ANY (\(kinds)::text[]) OR (kind, project) IN (
                         SELECT * FROM unnest(\(additions.map(\.kind))::text[],
                             \(additions.map(\.project.rawValue))::text[])
                     ))
                     AND (kind, project) NOT IN (
-                        SELECT * FROM unnest(\(exceptions.map(\.kind))::text[],
-                            \(exceptions.map(\.project.rawValue))::text[])
+                        SELECT * FROM unnest(\(projects.map(\.kind))::text[],
+                            \(projects.map(\.project.rawValue))::text[])
+                    )
+                    AND (kind, project, receiver) NOT IN (
+                        SELECT * FROM unnest(\(receivers.map(\.kind))::text[],
+                            \(receivers.map(\.project.rawValue))::text[], \(receivers.compactMap(\.receiver))::text[])
                     )
             ), candidates AS MATERIALIZED (
                 SELECT m.project, m.message, m.next_attempt_at FROM served v CROSS JOIN LATERAL (
                     SELECT project, message, next_attempt_at FROM outbox
                     WHERE \(sql: Self.isWaiting)
-                        AND (kind, project, next_attempt_at) >= (v.kind, v.project, '-infinity')
-                        AND (kind, project, next_attempt_at) <= (v.kind, v.project, \(now))
-                    ORDER BY kind, project, next_attempt_at LIMIT \(sql: Self.candidates)
+                        AND (kind, project, receiver, next_attempt_at) >= (v.kind, v.project, v.receiver, '-infinity')
+                        AND (kind, project, receiver, next_attempt_at) <= (v.kind, v.project, v.receiver, \(now))
+                    ORDER BY kind, project, receiver, next_attempt_at LIMIT \(sql: Self.candidates)
                 ) m
                 ORDER BY m.next_attempt_at LIMIT \(sql: Self.candidates)
             )
@@ -105,7 +117,7 @@ package struct OutboxStore: Sendable {
                 ORDER BY c.next_attempt_at LIMIT \(limit) FOR UPDATE OF m SKIP LOCKED
             ) due
             WHERE o.project = due.project AND o.message = due.message
-            RETURNING o.project, o.message, o.kind, o.payload, o.attempts, EXISTS (
+            RETURNING o.project, o.message, o.kind, o.receiver, o.payload, o.attempts, EXISTS (
                 SELECT FROM credential_subjects c WHERE c.project = o.project AND c.tenant = o.tenant
                     AND c.provider = o.provider AND c.subject = o.subject
             ), coalesce(o.expires_at <= \(now), false), o.trace_parent, o.trace_state
@@ -113,16 +125,18 @@ package struct OutboxStore: Sendable {
         ) { row in
             (
                 try row.next(String.self), try row.next(String.self), try row.next(String.self),
-                try row.next([UInt8].self), try row.next(Int32.self), try row.next(Bool.self), try row.next(Bool.self),
+                try row.next(String.self), try row.next([UInt8].self), try row.next(Int32.self),
+                try row.next(Bool.self), try row.next(Bool.self),
                 try row.next(String?.self), try row.next(String?.self)
             )
         }
-        return rows.compactMap { project, id, kind, payload, attempts, isLinkedAgain, isOver, parent, state in
+        return rows.compactMap { project, id, kind, receiver, payload, attempts, isLinkedAgain, isOver, parent, state in
             guard let project = ProjectID(rawValue: project) else { return nil }
             return Message(
                 project: project,
                 id: id,
                 kind: kind,
+                receiver: receiver,
                 // An unreadable message must not block the delivery of the others.
                 payload: Result { () throws(KeyRingError) in try keyRing.open(payload, for: Self.place(project, id)) },
                 attempts: Int(attempts),
@@ -222,6 +236,7 @@ package struct OutboxStore: Sendable {
     /// The statement that writes a message.
     ///
     /// - Parameters:
+    ///   - receiver: the client that is told; empty for the project's own receiver of the kind.
     ///   - expiry: when it is no longer useful, delivered or not.
     ///   - isDecoy: it counts as delivered.
     ///   - source: the part of the statement without whose row nothing is written.
@@ -230,6 +245,7 @@ package struct OutboxStore: Sendable {
         _ payload: some Encodable & Sendable,
         about subject: String? = nil,
         of provider: ProviderID? = nil,
+        to receiver: String = "",
         in scope: Scope,
         keyRing: KeyRing,
         due: Date,
@@ -242,9 +258,9 @@ package struct OutboxStore: Sendable {
         let delivered: Date? = isDecoy ? due : nil
         let trace = RequestContext.current.trace
         return """
-            INSERT INTO outbox (project, message, kind, payload, tenant, provider, subject, next_attempt_at, created_at,
-                delivered_at, expires_at, trace_parent, trace_state)
-            SELECT \(scope.project.rawValue), \(id), \(kind), \(sealed), \(scope.tenant.rawValue),
+            INSERT INTO outbox (project, message, kind, receiver, payload, tenant, provider, subject, next_attempt_at,
+                created_at, delivered_at, expires_at, trace_parent, trace_state)
+            SELECT \(scope.project.rawValue), \(id), \(kind), \(receiver), \(sealed), \(scope.tenant.rawValue),
                 \(provider?.rawValue), \(subject), \(due), \(due), \(delivered), \(expiry),
                 \(trace?.parent()), \(trace?.state)
                 \(sql: source.map { "FROM \(sql: $0)" } ?? "")

@@ -1,9 +1,13 @@
 import Accounts
+import Delivery
+import Development
 import Foundation
 import IdentityService
+import Logging
 import Postgres
 import Projects
 import Secrets
+import ServiceLifecycle
 import Storage
 import StrictJSON
 import TestKit
@@ -159,6 +163,79 @@ struct OAuthLogoutTests {
             try await TestDatabase.current.client.execute(
                 "UPDATE sessions SET tells_client = false WHERE project = \(scene.service.project.id.rawValue)"
             )
+        }
+    }
+
+    private struct Waiting: Equatable {
+        var kind: String
+        var receiver: String
+    }
+
+    /// Ended sessions of a client, as many as given.
+    private static func end(_ count: Int, of client: String, like scene: OAuthScene) async throws {
+        try await TestDatabase.current.client.execute(
+            """
+            INSERT INTO sessions (project, account, session, tenant, secret_hash, auth_time, sign_in_provider,
+                created_at, last_used_at, client, application_grant, tells_client, revoked_at)
+            SELECT s.project, s.account, substr(md5(\(client) || n), 1, 22), s.tenant, s.secret_hash, s.auth_time,
+                s.sign_in_provider, s.created_at, s.last_used_at, \(client), s.application_grant, true, s.created_at
+            FROM sessions s, generate_series(1, \(count)) n
+            WHERE s.project = \(scene.service.project.id.rawValue) AND s.client IS NOT NULL AND s.revoked_at IS NULL
+            """
+        )
+    }
+
+    @Test(
+        "T-F32: a client whose logout URI hangs holds up its own client alone, and a stranger's no admin's",
+        .database,
+        arguments: [true, false]
+    )
+    func hanging(isVouchedFor: Bool) async throws {
+        try await WebReceiver.run { receiver in
+            let gate = TestGate()
+            receiver.answer { request in
+                if request.path == "/stalled" { await gate.pass() }
+                return (204, "")
+            }
+            defer { gate.open() }
+            @Sendable func members(_ path: String) -> [String: JSON] {
+                ["backchannel_logout_uri": .string(receiver.baseURL + path)]
+            }
+            try await OAuthScene.run(OAuthScene.publicClient(members("/good")), sendsMessages: true) {
+                $0.oauth.allowsRegistration = true
+            } _: { scene in
+                #expect(try await scene.tokens().status == 200)
+                var hanging = scene
+                let client = OAuthScene.publicClient(members("/stalled"))
+                if isVouchedFor {
+                    hanging = try await OAuthScene.register(client, at: scene.service)
+                } else {
+                    let made = try await scene.service.post(
+                        "/\(scene.service.project.id)/oauth/register",
+                        text: client.text
+                    )
+                    hanging.clientID = try #require(made["client_id"]?.string, "\(made)")
+                }
+                try await Self.end(100, of: hanging.clientID, like: scene)
+                let group = ServiceGroup(services: [scene.service.assembly.deliveries], logger: Logger(label: "test"))
+                async let running: Void = group.run()
+                try await waitUntil { receiver.received.contains { $0.path == "/stalled" } }
+                try await Self.end(20, of: scene.clientID, like: scene)
+                // The other is not answered yet, and nothing ends it.
+                try await waitUntil { receiver.received.count { $0.path == "/good" } == 20 }
+                #expect(receiver.received.count { $0.path == "/stalled" } == (isVouchedFor ? 4 : 1))
+                let kinds = try await TestDatabase.current.client.query(
+                    """
+                    SELECT DISTINCT kind, receiver FROM outbox
+                    WHERE project = \(scene.service.project.id.rawValue) AND delivered_at IS NULL
+                    """
+                ) { Waiting(kind: try $0.next(), receiver: try $0.next()) }
+                let kind = isVouchedFor ? ApplicationLogout.kind : ApplicationLogout.kindOfStrangers
+                #expect(kinds.contains(Waiting(kind: kind, receiver: hanging.clientID)))
+                await group.triggerGracefulShutdown()
+                gate.open()
+                try await running
+            }
         }
     }
 
