@@ -76,18 +76,21 @@ package struct DeviceCodeStore: Sendable {
 
     /// The user's decision, once.
     ///
-    /// - Parameter session: the browser's, from which the grant begins when the device asks; nil if the user refuses.
+    /// - Parameters:
+    ///   - session: the browser's, from which the grant begins when the device asks; nil if the user refuses.
+    ///   - revokedVersion: the account's.
     /// - Returns: false if it is expired or decided.
     package func decide(
         _ codeHash: [UInt8],
         _ session: SessionKey?,
+        revokedVersion: Int64?,
         in project: ProjectID,
         now: Date
     ) async throws -> Bool {
         try await database.execute(
             """
             UPDATE device_codes SET account = \(session?.account.rawValue), session = \(session?.session.rawValue),
-                denied = \(session == nil)
+                denied = \(session == nil), revoked_version = \(revokedVersion)
             WHERE project = \(project.rawValue) AND code_hash = \(codeHash) AND session IS NULL AND NOT denied
                 AND expires_at > \(now)
             """
@@ -99,8 +102,8 @@ package struct DeviceCodeStore: Sendable {
         /// It asks more often than every five seconds.
         case tooFast
         case denied
-        /// From the browser's session.
-        case granted(SessionKey, ApplicationGrant)
+        /// From the browser's session, while the account has that version (``NewApplicationSession/revokedVersion``).
+        case granted(SessionKey, revokedVersion: Int64?, ApplicationGrant)
         case expired
     }
 
@@ -124,19 +127,20 @@ package struct DeviceCodeStore: Sendable {
                 UPDATE device_codes d SET polled_at = \(now) FROM before b
                 WHERE d.project = b.project AND d.code_hash = b.code_hash
             )
-            SELECT account, session, application_grant::text, denied, expires_at <= \(now),
+            SELECT account, session, revoked_version, application_grant::text, denied, expires_at <= \(now),
                 coalesce(polled_at > \(now.addingTimeInterval(-interval)), false)
             FROM before
             """
         ) { row -> Answer in
             let (account, session): (String?, String?) = (try row.next(), try row.next())
+            let revokedVersion: Int64? = try row.next()
             let grant: String = try row.next()
             let (isDenied, isOver, isFast): (Bool, Bool, Bool) = (try row.next(), try row.next(), try row.next())
             if isOver { return .expired }
             if isDenied { return .denied }
             if let account, let session = session.flatMap(SessionID.init(rawValue:)) {
                 let browser = SessionKey(project: project, account: AccountID(account), session: session)
-                return .granted(browser, try ApplicationGrant(json: grant))
+                return .granted(browser, revokedVersion: revokedVersion, try ApplicationGrant(json: grant))
             }
             return isFast ? .tooFast : .pending
         }.first

@@ -14,12 +14,22 @@ package struct NewApplicationSession: Sendable {
     package var grant: ApplicationGrant
     /// Of the first refresh token.
     package var secretHash: [UInt8]
+    /// The account's when its user agreed: what was withdrawn since does not begin. Nil for what a node of the release
+    /// before wrote.
+    package var revokedVersion: Int64?
 
-    package init(id: SessionID, client: String, grant: ApplicationGrant, secretHash: [UInt8]) {
+    package init(
+        id: SessionID,
+        client: String,
+        grant: ApplicationGrant,
+        secretHash: [UInt8],
+        revokedVersion: Int64?
+    ) {
         self.id = id
         self.client = client
         self.grant = grant
         self.secretHash = secretHash
+        self.revokedVersion = revokedVersion
     }
 }
 
@@ -77,11 +87,13 @@ extension SessionStore {
     /// Opens an application's session from that of the browser: with the same sign-in, once, and only if that still
     /// stands.
     ///
-    /// The account is locked, so whatever ends all its sessions ends this one too, or comes first. Of simultaneous
-    /// requests, the one whose statement inserts the row gets the session.
+    /// The account is locked, so whatever ends all its sessions, or those of an application, ends this one too, or comes
+    /// first. So is the client, against its deletion. Of simultaneous requests, the one whose statement inserts the row
+    /// gets the session.
     ///
     /// - Parameter isTold: whether the project's webhook is told, likewise below.
-    /// - Returns: nil if the browser's session has ended, or the session has begun before.
+    /// - Returns: nil if the browser's session has ended, the user has withdrawn a grant since, the client was deleted, or
+    ///   the session has begun before.
     package func open(
         _ new: NewApplicationSession,
         from browser: SessionKey,
@@ -118,7 +130,9 @@ extension SessionStore {
                 try await applicationSessions(
                     """
                     WITH browser AS MATERIALIZED (
-                        SELECT s.* \(sql: Self.standing(browser, scope)) FOR SHARE OF a, s
+                        SELECT s.* \(sql: Self.standing(browser, scope, joining: Self.client(new.client), now: now))
+                            AND (\(new.revokedVersion)::bigint IS NULL OR a.revoked_version = \(new.revokedVersion))
+                        FOR SHARE OF a, s FOR KEY SHARE OF c
                     ), opened AS (
                         INSERT INTO sessions (project, account, session, tenant, secret_hash, auth_time, sign_in_provider,
                             second_factor, second_factor_identifier, claims, sign_in_attributes, created_at, last_used_at,
@@ -138,6 +152,14 @@ extension SessionStore {
         } catch let error as PostgresError where error.constraint == "sessions_pkey" {
             return nil
         }
+    }
+
+    /// A client that was not deleted, as `c`.
+    private static func client(_ id: String) -> SQL {
+        """
+        JOIN oauth_clients c ON c.project = a.project AND c.client = \(id)
+            AND c.origin <> \(OAuthClient.Origin.blocked.rawValue)
+        """
     }
 
     /// Ends the session of a code that was redeemed before: a thief may have been the first, or be the second (RFC 9700

@@ -2,7 +2,7 @@ package import Linking
 package import OAuth
 import Postgres
 package import Projects
-import Sessions
+package import Sessions
 package import struct Foundation.Date
 
 /// The session of a browser at the authorization endpoint.
@@ -18,6 +18,9 @@ package struct BrowserSession: Sendable {
 }
 
 extension SessionStore {
+    /// How long a browser's session lasts after its sign-in, in seconds; likewise its cookie.
+    package static let browserLifetime = 30.0 * 86_400
+
     /// Reads a browser's session, and notes its use at most once a minute.
     ///
     /// Waits for no lock but that of the limits, from which nobody takes without the cookie.
@@ -38,7 +41,7 @@ extension SessionStore {
         let rows = try await database.query(
             """
             WITH browser AS MATERIALIZED (
-                SELECT s.*, a.valid_since \(sql: Self.standing(key, scope)) AND s.secret_hash = \(secretHash)
+                SELECT s.*, a.valid_since \(sql: Self.standing(key, scope, now: now)) AND s.secret_hash = \(secretHash)
                     AND s.last_used_at >= \(idleSince ?? .distantPast)
             ), \(sql: RateLimits.takingTogether(from: [limits], where: "EXISTS (SELECT FROM browser)", now: now)),
             used AS (
@@ -75,24 +78,51 @@ extension SessionStore {
     }
 
     /// Gives a session that the sign-in page has just opened to the browser: its refresh token is none any more.
-    package func give(_ key: SessionKey, from secretHash: [UInt8], toBrowser browserHash: [UInt8]) async throws {
+    ///
+    /// It takes the place of the one that the browser had, which ends. What the same user granted through that one counts
+    /// as granted through it, so that signing out at the browser ends both.
+    ///
+    /// - Parameter replaced: of the browser's cookie; nil without one.
+    package func give(
+        _ token: RefreshToken,
+        toBrowserWith replaced: RefreshToken?,
+        in scope: Scope,
+        now: Date
+    ) async throws {
+        let entry = AuditEntry(.sessionRevoked, in: scope, changes: ["REPLACED"], at: now)
         try await database.execute(
             """
-            UPDATE sessions SET secret_hash = \(browserHash), previous_hash = NULL, successor_used_at = NULL
-            WHERE project = \(key.project.rawValue) AND account = \(key.account.rawValue)
-                AND session = \(key.session.rawValue) AND secret_hash = \(secretHash) AND client IS NULL
+            WITH given AS (
+                UPDATE sessions SET secret_hash = \(token.browserHash), previous_hash = NULL, successor_used_at = NULL,
+                    browser_session = session
+                WHERE project = \(scope.project.rawValue) AND account = \(token.account.rawValue)
+                    AND session = \(token.session.rawValue) AND secret_hash = \(token.secretHash) AND client IS NULL
+                RETURNING project, account, session
+            ), replaced AS (
+                UPDATE sessions s SET revoked_at = \(now) FROM given g
+                WHERE s.project = g.project AND s.account = \(replaced?.account.rawValue)
+                    AND s.session = \(replaced?.session.rawValue) AND s.secret_hash = \(replaced?.browserHash)
+                    AND s.client IS NULL AND s.revoked_at IS NULL AND s.session <> g.session
+                RETURNING s.account, s.session
+            ), audit AS (\(sql: entry.insertion(from: "replaced", account: "account", resource: "session")))
+            UPDATE sessions s SET browser_session = g.session
+            FROM given g JOIN replaced r ON r.account = g.account
+            WHERE s.project = g.project AND s.account = g.account AND s.browser_session = r.session
+                AND s.session <> r.session AND s.revoked_at IS NULL
             """
         )
     }
 
-    /// One of the account's own sessions, if neither it nor the account has ended, as `a` and `s`.
-    static func standing(_ key: SessionKey, _ scope: Scope) -> SQL {
+    /// The session of a browser, if neither it nor the account has ended, as `a` and `s`.
+    ///
+    /// - Parameter joins: more tables, as a literal.
+    static func standing(_ key: SessionKey, _ scope: Scope, joining joins: SQL = "", now: Date) -> SQL {
         """
-        FROM accounts a JOIN sessions s ON s.project = a.project AND s.account = a.account
+        FROM accounts a JOIN sessions s ON s.project = a.project AND s.account = a.account \(sql: joins)
         WHERE a.project = \(key.project.rawValue) AND a.account = \(key.account.rawValue)
             AND a.tenant = \(scope.tenant.rawValue) AND a.merged_into IS NULL AND a.disabled IS NOT TRUE
             AND s.session = \(key.session.rawValue) AND s.client IS NULL AND s.revoked_at IS NULL
-            AND s.auth_time >= a.valid_since
+            AND s.auth_time >= a.valid_since AND s.created_at > \(now.addingTimeInterval(-browserLifetime))
         """
     }
 }

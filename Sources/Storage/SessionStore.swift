@@ -59,7 +59,8 @@ extension SessionStore {
     /// Ends one, all but one, or all sessions, and any email change that one of them started (T-A4).
     ///
     /// Ending all or all others also ends an email change that an admin started, and sign-ins that wait for their second
-    /// factor, which have no session yet (T-A2).
+    /// factor, which have no session yet (T-A2). So does ending an application's, and it ends unredeemed codes of the
+    /// account (T-F34).
     ///
     /// - Parameter caller: the session that requests it. Nil for an admin.
     /// - Returns: the number of ended sessions; nil if the caller's session had ended, so that none was ended.
@@ -118,8 +119,9 @@ extension SessionStore {
             }
         let pending: SQL =
             switch which {
-            case .only, .browser, .application: ""
-            case .allBut, .all:
+            case .only, .browser: ""
+            // Codes that were not redeemed yet are stored nowhere, but name this version.
+            case .application, .allBut, .all:
                 """
                 pending AS (
                     UPDATE accounts SET version = version + 1, revoked_version = version + 1

@@ -72,7 +72,7 @@ package struct Sweeper: Service {
         ]
         let steps =
             tables.map { table in { () async throws -> Int in try await sweep(table) } }
-            + [sweepSessions, sweepClients, sweepMerges, sweepCounts, sweepGuests]
+            + [sweepSessions, endBrowserSessions, sweepClients, sweepMerges, sweepCounts, sweepGuests]
         var total = 0
         var failure: (any Error)?
         for step in steps {
@@ -117,6 +117,21 @@ package struct Sweeper: Service {
                     WHERE project = p.project AND revoked_at < \(end)
                     ORDER BY revoked_at LIMIT 1000 FOR UPDATE SKIP LOCKED
                 ) s LIMIT 1000
+            ))
+            """
+        )
+    }
+
+    /// Ends the sessions of browsers that are too old to be used, as lists show those that have not ended.
+    private func endBrowserSessions() async throws -> Int {
+        let now = now()
+        return try await repeatedly(
+            """
+            UPDATE sessions SET revoked_at = \(now) WHERE ctid = ANY (ARRAY(
+                SELECT ctid FROM sessions
+                WHERE browser_session = session AND revoked_at IS NULL
+                    AND created_at <= \(now.addingTimeInterval(-SessionStore.browserLifetime))
+                ORDER BY created_at LIMIT 1000 FOR UPDATE SKIP LOCKED
             ))
             """
         )

@@ -20,6 +20,8 @@ struct AuthorizationCode: Codable {
     let grant: ApplicationGrant
     /// Seconds since 1970.
     let expiresAt: Int64
+    /// The account's when its user agreed (``Storage/NewApplicationSession/revokedVersion``).
+    let revokedVersion: Int64?
 
     private static func place(_ client: String, _ challenge: String, _ project: ProjectID) -> String {
         "authorization_code/\(project)/\(challenge)/\(client)"
@@ -39,7 +41,15 @@ struct AuthorizationCode: Codable {
         self = code
     }
 
-    init(account: String, browser: String, session: String, grant: ApplicationGrant, expiresAt: Int64) {
+    init(
+        account: String,
+        browser: String,
+        session: String,
+        grant: ApplicationGrant,
+        expiresAt: Int64,
+        revokedVersion: Int64
+    ) {
+        self.revokedVersion = revokedVersion
         self.account = account
         self.browser = browser
         self.session = session

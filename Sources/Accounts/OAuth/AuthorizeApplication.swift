@@ -62,7 +62,7 @@ package struct AuthorizeApplication: Sendable {
     /// A step, and what the browser keeps from now on.
     package struct Result: Sendable {
         package let outcome: Outcome
-        package let browser: Browser
+        package var browser: Browser
     }
 
     // MARK: Steps
@@ -135,7 +135,7 @@ package struct AuthorizeApplication: Sendable {
     package func comeBack(_ visit: String?, code: String?, _ browser: Browser, _ caller: Caller) async throws -> Result
     {
         let (visit, secret) = try open(visit, browser, caller)
-        let signedIn = if let code { try await redeem(code, visit, caller) } else { RefreshToken?.none }
+        let signedIn = if let code { try await redeem(code, visit, browser, caller) } else { RefreshToken?.none }
         let user = try await parts.browserUser(
             signedIn.map { Secret($0.text) } ?? browser.session,
             of: visit.request?.client,
@@ -154,7 +154,7 @@ package struct AuthorizeApplication: Sendable {
         switch answer {
         case .deny:
             if let device = visit.device {
-                _ = try await decide(device, nil, caller)
+                _ = try await decide(device, nil, revokedVersion: nil, caller)
                 return Result(outcome: .device(isAllowed: false), browser: browser)
             }
             guard let request = visit.request else { throw AccountsError.invalidSessionInfo }
@@ -165,7 +165,10 @@ package struct AuthorizeApplication: Sendable {
             return Result(outcome: way, browser: browser)
         case .changeAccount:
             visit.shown = nil
-            return try await goOn(visit, nil, secret, isDirect: false, caller)
+            // The next user's session takes the place of this one's.
+            var result = try await goOn(visit, nil, secret, isDirect: false, caller)
+            result.browser.session = browser.session
+            return result
         case .allow:
             let user = try await parts.browserUser(
                 browser.session,
@@ -244,7 +247,8 @@ package struct AuthorizeApplication: Sendable {
                 return .leave(Destination(url: url, isDirect: isDirect))
             }
             let browser = SessionKey(project: caller.project.id, account: user.account.id, session: user.session.id)
-            return .device(isAllowed: try await decide(device, browser, caller))
+            let version = user.account.revokedVersion
+            return .device(isAllowed: try await decide(device, browser, revokedVersion: version, caller))
         case (.signIn, _), (.consent, nil), (.grant, nil): return .signIn(try signIn(visit, caller))
         }
     }
@@ -271,9 +275,16 @@ package struct AuthorizeApplication: Sendable {
     private func decide(
         _ device: AuthorizationVisit.Device,
         _ browser: SessionKey?,
+        revokedVersion: Int64?,
         _ caller: Caller
     ) async throws -> Bool {
-        try await parts.stores.deviceCodes.decide(device.codeHash, browser, in: caller.project.id, now: parts.now())
+        try await parts.stores.deviceCodes.decide(
+            device.codeHash,
+            browser,
+            revokedVersion: revokedVersion,
+            in: caller.project.id,
+            now: parts.now()
+        )
     }
 
     private func code(for request: AuthorizationRequest, of user: BrowserUser, _ caller: Caller) throws -> String {
@@ -282,7 +293,8 @@ package struct AuthorizeApplication: Sendable {
             browser: user.session.id.rawValue,
             session: SessionID(random: parts.random).rawValue,
             grant: request.grant,
-            expiresAt: parts.seconds + AuthorizationCode.lifetime
+            expiresAt: parts.seconds + AuthorizationCode.lifetime,
+            revokedVersion: user.account.revokedVersion
         )
         return try code.sealed(
             for: request.client,
@@ -318,7 +330,12 @@ package struct AuthorizeApplication: Sendable {
 
     /// The session of a code of the sign-in page, which becomes the browser's; nil if the code was used, or is none of
     /// this visit's.
-    private func redeem(_ code: String, _ visit: AuthorizationVisit, _ caller: Caller) async throws -> RefreshToken? {
+    private func redeem(
+        _ code: String,
+        _ visit: AuthorizationVisit,
+        _ browser: Browser,
+        _ caller: Caller
+    ) async throws -> RefreshToken? {
         let content: SignInCode.Content
         do {
             content = try await RedeemSignInCode(parts: parts)
@@ -327,8 +344,12 @@ package struct AuthorizeApplication: Sendable {
             return nil
         }
         guard let token = RefreshToken(content.refreshToken) else { return nil }
-        let key = SessionKey(project: caller.project.id, account: token.account, session: token.session)
-        try await parts.sessions.give(key, from: token.secretHash, toBrowser: token.browserHash)
+        try await parts.sessions.give(
+            token,
+            toBrowserWith: browser.session.flatMap { RefreshToken($0.reveal()) },
+            in: caller.scope,
+            now: parts.now()
+        )
         return token
     }
 

@@ -61,6 +61,7 @@ package struct GrantApplicationTokens: Sendable {
             let begun = try await begin(
                 session,
                 from: key(browser),
+                revokedVersion: code.revokedVersion,
                 grant,
                 resources: resources,
                 key: keyThumbprint,
@@ -69,9 +70,7 @@ package struct GrantApplicationTokens: Sendable {
             )
             if let begun { return begun }
         }
-        if try await parts.sessions.endReplayed(key(session), of: client.id, in: caller.scope, now: parts.now()) {
-            AccountEvent.refreshTokenReused.log(AccountID(code.account), caller)
-        }
+        try await endReplayed(key(session), client, caller)
         throw Self.refused
     }
 
@@ -82,10 +81,11 @@ package struct GrantApplicationTokens: Sendable {
     /// A resource that was not granted is refused before: otherwise the client would have neither tokens nor a code, and
     /// the user a session that nobody can use.
     ///
-    /// - Returns: nil if it has begun before, or the browser's session has ended.
+    /// - Returns: nil if it has begun before, the browser's session has ended, or the grant was withdrawn.
     private func begin(
         _ session: SessionID,
         from browser: SessionKey,
+        revokedVersion: Int64?,
         _ granted: ApplicationGrant,
         resources: [String],
         key keyThumbprint: String?,
@@ -102,7 +102,8 @@ package struct GrantApplicationTokens: Sendable {
                 id: session,
                 client: client.id,
                 grant: grant,
-                secretHash: RefreshToken.hash(of: secret)
+                secretHash: RefreshToken.hash(of: secret),
+                revokedVersion: revokedVersion
             ),
             from: browser,
             isTold: settings.delivery.takes(.grantCreated),
@@ -154,18 +155,32 @@ package struct GrantApplicationTokens: Sendable {
         case .tooFast: throw OAuthError(.slowDown, "Ask every \(AuthorizeDevice.interval) seconds")
         case .denied: throw OAuthError(.accessDenied, "The user refused")
         case .expired: throw OAuthError(.expiredToken, "The code has expired")
-        case .granted(let browser, let grant):
+        case .granted(let browser, let revokedVersion, let grant):
+            let session = AuthorizeDevice.session(of: hash)
             let begun = try await begin(
-                AuthorizeDevice.session(of: hash),
+                session,
                 from: browser,
+                revokedVersion: revokedVersion,
                 grant,
                 resources: resources,
                 key: keyThumbprint,
                 client,
                 caller
             )
-            guard let begun else { throw Self.refused }
-            return begun
+            if let begun { return begun }
+            try await endReplayed(
+                SessionKey(project: browser.project, account: browser.account, session: session),
+                client,
+                caller
+            )
+            throw Self.refused
+        }
+    }
+
+    /// A code that was redeemed before ends what it gave.
+    private func endReplayed(_ key: SessionKey, _ client: OAuthClient, _ caller: Caller) async throws {
+        if try await parts.sessions.endReplayed(key, of: client.id, in: caller.scope, now: parts.now()) {
+            AccountEvent.refreshTokenReused.log(key.account, caller)
         }
     }
 

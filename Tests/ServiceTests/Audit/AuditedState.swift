@@ -18,7 +18,7 @@ struct AuditedState: Equatable {
                 UNION ALL SELECT 'subject ' || (to_jsonb(t) - 'issuer')::text FROM credential_subjects t
                 UNION ALL SELECT 'linked ' || (to_jsonb(t) - '{tokens,refresh_token,refresh_generation,
                     refresh_leased_until,updated_at,profile,token_client}'::text[])::text FROM linked_credentials t
-                UNION ALL SELECT 'session ' || (to_jsonb(t) - '{secret_hash,previous_hash,generation,rotations,
+                UNION ALL SELECT 'session ' || (to_jsonb(t) - '{secret_hash,browser_session,previous_hash,generation,rotations,
                     successor_used_at,last_used_at}'::text[])::text FROM sessions t
                 UNION ALL SELECT 'pending ' || t::text FROM pending_credentials t
                 UNION ALL SELECT 'project ' || t::text FROM projects t
