@@ -76,7 +76,7 @@ package struct ManageOAuthClients: Sendable {
             else {
                 throw AdministrationError.invalid("A client cannot become public or confidential: create another one.")
             }
-            client.isTrusted = isTrusted ?? client.isTrusted
+            client.isTrusted = isTrusted ?? (client.isVouchedFor && client.isTrusted)
             // What only an admin's client may do was not given to this one by name.
             if !client.isVouchedFor, members["grant_types"] == nil { client.metadata.grantTypes.remove(.tokenExchange) }
             client.origin = .admin

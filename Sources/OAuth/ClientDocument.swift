@@ -11,6 +11,8 @@ package enum ClientDocument {
     package static let freshSeconds: TimeInterval = 86_400
     /// How long it is believed if its site does not answer.
     package static let staleSeconds: TimeInterval = 2 * 86_400
+    /// How long a document must be gone, at least, before its client is.
+    package static let missingSeconds: TimeInterval = 3_600
     /// How long one is kept that nobody signs in with.
     package static let keptSeconds: TimeInterval = 90 * 86_400
 
@@ -29,6 +31,12 @@ package enum ClientDocument {
 
     /// Whether a client has such an ID, whatever is there.
     package static func isNamed(_ id: String) -> Bool { id.contains("://") }
+
+    /// Whether it is the document of another client: one that has taken the URL's place.
+    package static func isAnothers(_ body: [UInt8], than id: String) -> Bool {
+        let named = (try? JSONValue(sent: body, depth: 8))?.object?["client_id"]?.string
+        return named.map { !$0.utf8.elementsEqual(id.utf8) } ?? false
+    }
 
     /// - Throws: ``OAuthError``.
     package static func metadata(_ body: [UInt8], of id: String) throws(OAuthError) -> ClientMetadata {

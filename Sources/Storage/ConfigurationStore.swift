@@ -161,17 +161,33 @@ package final class ConfigurationStore: Service, Sendable {
     ///   - entry: the audit entry for each; `ofRows` takes its project from the rows.
     /// - Throws: ``ConfigurationError/notFound`` if no row was changed.
     func changing(_ change: SQL, recording entry: AuditEntry, ofRows: Bool = false) async throws {
+        let statement = Self.recorded(rowsOf: change, entry, ofRows: ofRows)
+        let changed = try await database.query(statement) { try $0.next(Int64.self) }
+        try await load()
+        guard changed.first ?? 0 > 0 else { throw ConfigurationError.notFound }
+    }
+
+    /// The same, with another statement in the same transaction, if the first has changed anything.
+    func changing(_ change: SQL, recording entry: AuditEntry, then next: SQL) async throws {
+        let isChanged = try await database.transaction { transaction in
+            let statement = Self.recorded(rowsOf: change, entry, ofRows: false)
+            let changed = try await transaction.query(statement) { try $0.next(Int64.self) }
+            guard changed.first ?? 0 > 0 else { return false }
+            try await transaction.execute(next)
+            return true
+        }
+        try await load()
+        guard isChanged else { throw ConfigurationError.notFound }
+    }
+
+    private static func recorded(rowsOf change: SQL, _ entry: AuditEntry, ofRows: Bool) -> SQL {
         let project: SQL? = ofRows ? "coalesce(project, '')" : nil
-        let changed = try await database.query(
-            """
+        return """
             WITH change AS (\(sql: change)), audit AS (\(sql: entry.insertion(from: "change", project: project))), version AS (
-                \(sql: Self.nextVersion) WHERE EXISTS (SELECT FROM change)
+                \(sql: nextVersion) WHERE EXISTS (SELECT FROM change)
             )
             SELECT count(*) FROM change
             """
-        ) { try $0.next(Int64.self) }
-        try await load()
-        guard changed.first ?? 0 > 0 else { throw ConfigurationError.notFound }
     }
 
     static let nextVersion: SQL = "UPDATE configuration SET version = version + 1, epoch = gen_random_uuid()::text"

@@ -61,6 +61,8 @@ package final class OAuthClientStore: Sendable {
         package var createdAt: Date
         /// For a document: when it was read.
         package var updatedAt: Date
+        /// Since when its document is gone; nil while it is there.
+        package var missingSince: Date?
     }
 
     /// The clients of a project, by ID.
@@ -89,7 +91,7 @@ package final class OAuthClientStore: Sendable {
     }
 
     private static let columns: SQL = """
-        client, metadata::text, secret_hash, trusted, origin, created_at, updated_at
+        client, metadata::text, secret_hash, trusted, origin, created_at, updated_at, missing_since
         """
 
     private static func decode(_ row: inout PostgresRow) throws -> Listed {
@@ -103,10 +105,16 @@ package final class OAuthClientStore: Sendable {
             id: id,
             metadata: try ClientMetadata(object),
             secretHash: secretHash,
-            isTrusted: isTrusted,
+            // Nobody else's is the project's own, whatever the row says.
+            isTrusted: isTrusted && origin == .admin,
             origin: origin
         )
-        return Listed(client: client, createdAt: try row.next(), updatedAt: try row.next())
+        return Listed(
+            client: client,
+            createdAt: try row.next(),
+            updatedAt: try row.next(),
+            missingSince: try row.next()
+        )
     }
 
     package func create(_ client: OAuthClient, in project: ProjectID) async throws {
@@ -150,28 +158,49 @@ package final class OAuthClientStore: Sendable {
         return changed
     }
 
-    /// Its users' grants end with it, because every use of one asks for the client.
+    /// Its users' grants end with it.
     ///
     /// One whose ID is the URL of its document is blocked: otherwise its next use would bring it back.
     ///
+    /// - Parameter registrationHash: of the client's own token, if it deletes itself: then it must still be its own.
     /// - Throws: ``ConfigurationError/notFound``.
-    package func delete(_ id: String, of project: ProjectID) async throws {
+    package func delete(
+        _ id: String,
+        registeredWith registrationHash: [UInt8]? = nil,
+        of project: ProjectID
+    ) async throws {
         let blocked = OAuthClient.Origin.blocked.rawValue
+        let isIt: SQL = """
+            project = \(project.rawValue) AND client = \(id) AND origin <> \(blocked)
+                AND (\(registrationHash)::bytea IS NULL OR registration_hash = \(registrationHash))
+            """
+        // Locked as a deletion locks it, so that no code is redeemed meanwhile (`SessionStore.open`).
         let change: SQL =
             ClientDocument.isNamed(id)
-            ? "UPDATE oauth_clients SET origin = \(blocked), trusted = false, expires_at = NULL"
-            : "DELETE FROM oauth_clients"
-        try await configuration.changing(
+            ? """
+            UPDATE oauth_clients c SET origin = \(blocked), trusted = false, expires_at = NULL
+            FROM (SELECT project, client FROM oauth_clients WHERE \(sql: isIt) FOR UPDATE) l
+            WHERE c.project = l.project AND c.client = l.client RETURNING c.client
             """
-            \(sql: change) WHERE project = \(project.rawValue) AND client = \(id) AND origin <> \(blocked) RETURNING client
-            """,
-            recording: AuditEntry(
-                .clientDeleted,
-                in: Scope(project: project),
-                resource: id,
-                at: configuration.now()
-            )
+            : "DELETE FROM oauth_clients WHERE \(sql: isIt) RETURNING client"
+        let now = configuration.now()
+        let entry = AuditEntry(.clientDeleted, in: Scope(project: project), resource: id, at: now)
+        try await configuration.changing(
+            change,
+            recording: entry,
+            then: Self.endingGrants(to: id, in: project, now: now)
         )
+    }
+
+    /// Ends what users granted a client, and what they agreed to at devices.
+    ///
+    /// A statement of its own, behind the one that locks and removes the client: it sees what began until then.
+    private static func endingGrants(to id: String, in project: ProjectID, now: Date) -> SQL {
+        """
+        WITH asked AS (DELETE FROM device_codes WHERE project = \(project.rawValue) AND client = \(id))
+        UPDATE sessions SET revoked_at = \(now)
+        WHERE project = \(project.rawValue) AND client = \(id) AND revoked_at IS NULL
+        """
     }
 
     // MARK: Clients that nobody of the project chose
@@ -231,7 +260,7 @@ package final class OAuthClientStore: Sendable {
             VALUES (\(project.rawValue), \(document.id), \(Self.text(of: document))::jsonb,
                 \(document.origin.rawValue), \(end), \(now), \(now))
             ON CONFLICT (project, client) DO UPDATE SET metadata = excluded.metadata,
-                expires_at = excluded.expires_at, updated_at = excluded.updated_at
+                expires_at = excluded.expires_at, updated_at = excluded.updated_at, missing_since = NULL
             WHERE c.origin = excluded.origin
             RETURNING true
             """
@@ -240,24 +269,44 @@ package final class OAuthClientStore: Sendable {
         return !kept.isEmpty
     }
 
-    /// Forgets a client whose document is no longer there, and ends what users granted it: a later document at its URL may
-    /// be somebody else's.
-    package func withdraw(_ id: String, in project: ProjectID) async throws {
-        let now = configuration.now()
+    /// Notes that a client's document is gone; when that is seen again an hour later, forgets the client, and ends what
+    /// users granted it: a later document at its URL may be somebody else's.
+    ///
+    /// A site may be wrong for a moment, so once is not enough (threats.md, T-F20).
+    ///
+    /// - Parameter known: as it was before its document was asked for; nothing happens if it has changed since.
+    /// - Returns: whether it is forgotten.
+    package func miss(_ known: Listed, in project: ProjectID) async throws -> Bool {
+        let (id, now) = (known.client.id, configuration.now())
+        let unchanged: SQL = """
+            project = \(project.rawValue) AND client = \(id) AND origin = \(OAuthClient.Origin.document.rawValue)
+                AND updated_at = \(known.updatedAt)
+            """
+        let end = now.addingTimeInterval(-ClientDocument.missingSeconds)
+        guard let since = known.missingSince else {
+            try await configuration.database.execute(
+                "UPDATE oauth_clients SET missing_since = \(now) WHERE \(sql: unchanged) AND missing_since IS NULL"
+            )
+            forget(Key(project: project, client: id))
+            return false
+        }
+        guard since <= end else { return false }
         let entry = AuditEntry(.clientDeleted, in: Scope(project: project), resource: id, at: now)
-        try await configuration.database.execute(
-            """
-            WITH gone AS (
-                DELETE FROM oauth_clients
-                WHERE project = \(project.rawValue) AND client = \(id)
-                    AND origin = \(OAuthClient.Origin.document.rawValue)
-                RETURNING project, client
-            ), audit AS (\(sql: entry.insertion(from: "gone")))
-            UPDATE sessions s SET revoked_at = \(now) FROM gone g
-            WHERE s.project = g.project AND s.client = g.client AND s.revoked_at IS NULL
-            """
-        )
+        let isGone = try await configuration.database.transaction { transaction in
+            let gone = try await transaction.query(
+                """
+                WITH gone AS (
+                    DELETE FROM oauth_clients WHERE \(sql: unchanged) AND missing_since <= \(end) RETURNING client
+                ), audit AS (\(sql: entry.insertion(from: "gone")))
+                SELECT count(*) FROM gone
+                """
+            ) { row in try row.next(Int64.self) }
+            guard gone.first == 1 else { return false }
+            try await transaction.execute(Self.endingGrants(to: id, in: project, now: now))
+            return true
+        }
         forget(Key(project: project, client: id))
+        return isGone
     }
 
     // MARK: Proofs

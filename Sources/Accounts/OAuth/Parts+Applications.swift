@@ -29,20 +29,26 @@ extension Parts {
         else { throw unknown }
         let age = known.map { now().timeIntervalSince($0.updatedAt) } ?? .infinity
         if let known, age < ClientDocument.freshSeconds { return known.client }
+        // While its site is down or odd, the client is what it was, for a day.
+        let bridged = age < ClientDocument.staleSeconds ? known?.client : nil
         let read: OAuthClient?
         do {
             read = try await readDocument(id, caller)
         } catch let error where error is FederationError || error is RateLimitReached {
-            // While its site is down, the client is what it was, for a day.
-            if let known, age < ClientDocument.staleSeconds { return known.client }
+            if let bridged { return bridged }
             throw error is RateLimitReached ? error : unknown
         }
-        if let read { return read }
-        if known != nil { try await stores.oauthClients.withdraw(id, in: caller.project.id) }
+        if let read {
+            let end = now().addingTimeInterval(ClientDocument.keptSeconds)
+            // Otherwise an admin has blocked or changed it meanwhile.
+            guard try await stores.oauthClients.keep(read, until: end, in: caller.project.id) else { throw unknown }
+            return read
+        }
+        if let known, try await !stores.oauthClients.miss(known, in: caller.project.id), let bridged { return bridged }
         throw unknown
     }
 
-    /// - Returns: nil if there is none.
+    /// - Returns: nil if it is gone, or another client's is in its place.
     /// - Throws: ``FederationError`` if that cannot be known now.
     private func readDocument(_ id: String, _ caller: Caller) async throws -> OAuthClient? {
         try await stores.rateLimits.take(clientLimits(caller))
@@ -52,19 +58,16 @@ extension Parts {
         let body: [UInt8]
         switch answer {
         case .found(let found): body = found
-        case .none: return nil
+        case .gone: return nil
         case .unreachable: throw FederationError.issuerUnreachable
         }
-        let metadata: ClientMetadata
         do throws(OAuthError) {
-            metadata = try ClientDocument.metadata(body, of: id)
+            return OAuthClient(id: id, metadata: try ClientDocument.metadata(body, of: id), origin: .document)
         } catch {
             Logger.current.info("Refused a client's document", metadata: ["error": "\(error)"])
-            return nil
+            if ClientDocument.isAnothers(body, than: id) { return nil }
+            throw FederationError.issuerUnreachable
         }
-        let client = OAuthClient(id: id, metadata: metadata, origin: .document)
-        let end = now().addingTimeInterval(ClientDocument.keptSeconds)
-        return try await stores.oauthClients.keep(client, until: end, in: caller.project.id) ? client : nil
     }
 
     /// The claims of an ID token that an issuer of ours made for an application, expired or not; nil for anything else.

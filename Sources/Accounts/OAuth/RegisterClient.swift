@@ -68,6 +68,8 @@ package struct RegisterClient: Sendable {
         let secret = metadata["client_secret"]
         let metadata = try Self.checked(metadata)
         return try await parts.stores.oauthClients.update(id, of: caller.project.id) { client in
+            // An admin may have taken it over since its token was looked at.
+            guard client.origin == .registration else { throw Self.refused }
             guard metadata.authentication.needsSecret == (client.secretHash != nil),
                 (metadata.authentication == .none) == client.isPublic
             else {
@@ -88,8 +90,8 @@ package struct RegisterClient: Sendable {
     /// - Throws: as ``replace(_:_:token:_:)``.
     package func delete(_ id: String, token: Secret?, _ caller: Caller) async throws {
         try await parts.stores.rateLimits.take(parts.clientLimits(caller))
-        try await requireOwner(of: id, token, caller)
-        try await parts.stores.oauthClients.delete(id, of: caller.project.id)
+        let hash = try await requireOwner(of: id, token, caller)
+        try await parts.stores.oauthClients.delete(id, registeredWith: hash, of: caller.project.id)
     }
 
     /// Anybody may register, so what is kept of each is little.
@@ -106,13 +108,16 @@ package struct RegisterClient: Sendable {
         "The registration access token is missing, or of another client"
     )
 
-    private func requireOwner(of id: String, _ token: Secret?, _ caller: Caller) async throws {
+    /// - Returns: the hash of its token.
+    @discardableResult
+    private func requireOwner(of id: String, _ token: Secret?, _ caller: Caller) async throws -> [UInt8] {
         try requireOffered(caller)
         guard let token else { throw Self.refused }
         let hash = SecureHash.sha256(token.reveal())
         guard try await parts.stores.oauthClients.isRegistered(id, by: hash, of: caller.project.id) else {
             throw Self.refused
         }
+        return hash
     }
 
     private func requireOffered(_ caller: Caller) throws(OAuthError) {

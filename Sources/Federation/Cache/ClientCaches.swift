@@ -62,8 +62,8 @@ final class ClientCaches: Sendable {
 /// What the URL of a client's document answered.
 package enum ClientAnswer: Sendable {
     case found([UInt8])
-    /// Something else than a document.
-    case none
-    /// Nothing, or what says nothing about the document.
+    /// The site says that there is no document.
+    case gone
+    /// Nothing, or what says nothing about the document, such as a filter's or a login page.
     case unreachable
 }

@@ -19,13 +19,13 @@ extension FederationService {
             let response = try await http.send(request)
             switch response.status {
             case 200 where response.mayBeJSON: return .found(response.body)
-            case 429, 500...: return .unreachable
-            default: return .none
+            case 404, 410: return .gone
+            default: return .unreachable
             }
         } catch {
             switch error {
-            case .unreachable, .timedOut: return .unreachable
-            case .invalidURL, .refusedAddress, .tooLarge, .malformedResponse: return .none
+            case .unreachable, .timedOut, .invalidURL, .refusedAddress, .tooLarge, .malformedResponse:
+                return .unreachable
             case .busy, .cancelled: throw .issuerUnreachable
             }
         }

@@ -1,4 +1,5 @@
 import Foundation
+import Postgres
 import Projects
 import Secrets
 import Storage
@@ -43,6 +44,92 @@ struct OAuthGrantsPageTests {
             #expect(try await other.refresh(kept.refreshToken).status == 200)
             // The user is asked again.
             #expect(try await scene.open([("scope", "openid")]).heading == "Allow access?")
+        }
+    }
+
+    /// Withdraws what the browser's user granted a client.
+    private func withdraw(_ scene: OAuthScene) async throws {
+        let reply = try await scene.service.send(
+            "POST",
+            "/\(scene.service.project.id)/oauth/grants",
+            headers: [
+                ("Content-Type", "application/x-www-form-urlencoded"), ("Sec-Fetch-Site", "same-origin"),
+                ("Cookie", try #require(scene.browser.cookies(at: scene.service.baseURL))),
+            ],
+            body: Array("client=\(scene.clientID)".utf8)
+        )
+        #expect(reply.status == 200, "\(reply)")
+    }
+
+    private func grants(_ scene: OAuthScene) async throws -> Int64? {
+        try await TestDatabase.current.client.query(
+            """
+            SELECT count(*) FROM sessions
+            WHERE project = \(scene.service.project.id.rawValue) AND client IS NOT NULL AND revoked_at IS NULL
+            """
+        ) { try $0.next(Int64.self) }.first
+    }
+
+    @Test("T-F34: a code of before the withdrawal gives nothing, redeemed later or at the same time")
+    func codesOfBefore() async throws {
+        try await OAuthScene.run { scene in
+            #expect(try await scene.tokens().status == 200)
+            let (code, racing) = (try await scene.open().query["code"], try await scene.open().query["code"])
+            #expect(code != nil && racing != nil)
+            let project = scene.service.project.id.rawValue
+            let raced = try await Race.run(scene.service) { transaction in
+                // As the withdrawal does.
+                try await transaction.execute(
+                    "UPDATE accounts SET version = version + 1, revoked_version = version + 1 WHERE project = \(project)"
+                )
+            } _: {
+                try await scene.redeem(racing)
+            }
+            #expect(raced.oauthError == "invalid_grant", "\(raced)")
+            let after = try await scene.open().query["code"]
+            try await withdraw(scene)
+            for old in [code, after] { #expect(try await scene.redeem(old).oauthError == "invalid_grant") }
+            #expect(try await grants(scene) == 0)
+            // The user may agree again.
+            let again = try await scene.press("allow", on: scene.open())
+            #expect(try await scene.redeem(again.query["code"]).status == 200)
+        }
+    }
+
+    @Test("T-F34: a device that was approved before the withdrawal, or a deletion of its client, gets nothing")
+    func devicesOfBefore() async throws {
+        let device = "urn:ietf:params:oauth:grant-type:device_code"
+        let television: JSON = [
+            "client_name": "Television", "token_endpoint_auth_method": "none", "grant_types": [.string(device)],
+        ]
+        try await OAuthScene.run(television) { scene in
+            _ = try await scene.service.signUp(OAuthScene.email)
+            func approve() async throws -> Reply {
+                let asked = try await scene.post("device_authorization", [("scope", "openid")])
+                let page = try await scene.browser.open("\(scene.issuer)/oauth/device")
+                let code = asked["user_code"]?.string ?? ""
+                let form = try #require(page.forms.first)
+                let next = try await scene.browser.submit(form, ["user_code": code], on: page)
+                let consent = next.heading == "Sign in" ? try await scene.signIn(on: next) : next
+                #expect(try await scene.press("allow", on: consent).heading == "Device connected")
+                return asked
+            }
+            func poll(_ asked: Reply) async throws -> Reply {
+                try await scene.post("token", [("grant_type", device), ("device_code", asked["device_code"]?.string)])
+            }
+            #expect(try await poll(approve()).status == 200)
+            let before = try await approve()
+            try await withdraw(scene)
+            #expect(try await poll(before).oauthError == "invalid_grant")
+            #expect(try await grants(scene) == 0)
+            #expect(try await poll(approve()).status == 200)
+            _ = try await approve()
+            let path = "oauthClients/\(scene.clientID)"
+            #expect(try await scene.service.admin(path, method: "DELETE", version: "v2").status == 200)
+            let left = try await TestDatabase.current.client.query(
+                "SELECT count(*) FROM device_codes WHERE project = \(scene.service.project.id.rawValue)"
+            ) { try $0.next(Int64.self) }
+            #expect(try await grants(scene) == 0 && left == [0])
         }
     }
 

@@ -172,6 +172,118 @@ struct OAuthVisitTests {
         }
     }
 
+    /// The browsers' sessions that have not ended.
+    private func browsers(_ project: ProjectID) async throws -> Int64? {
+        try await database.query(
+            """
+            SELECT count(*) FROM sessions
+            WHERE project = \(project.rawValue) AND browser_session = session AND revoked_at IS NULL
+            """
+        ) { try $0.next(Int64.self) }.first
+    }
+
+    /// What the authorization endpoint says to a cookie.
+    private func answer(to cookie: String, _ scene: OAuthScene) async throws -> String {
+        let change = [("prompt", Optional("none")), ("scope", "openid email")]
+        let query = try await visit(scene, change, [("Cookie", "\(session(scene))=\(cookie)")]).query
+        return query["error"] ?? "code"
+    }
+
+    @Test("T-F33: a browser's session ends when another takes its place, and what it led to goes on with that one")
+    func replaced() async throws {
+        try await OAuthScene.run(OAuthScene.publicClient(["trusted": true])) { scene in
+            let project = scene.service.project.id
+            for email in [OAuthScene.email, "grace@example.com"] { _ = try await scene.service.signUp(email) }
+            func cookie() throws -> String {
+                try #require(scene.browser.cookie(session(scene), at: scene.service.baseURL))
+            }
+            let scope = ("scope", Optional("openid email"))
+            let grant = try await scene.redeem(scene.signIn(on: scene.open([scope])).query["code"])
+            let first = try cookie()
+            #expect(try await answer(to: first, scene) == "code")
+            _ = try await scene.signIn(on: scene.open([scope, ("prompt", "login")]))
+            let second = try cookie()
+            #expect(try await answer(to: first, scene) == "login_required")
+            #expect(try await answer(to: second, scene) == "code")
+            #expect(try await browsers(project) == 1)
+            #expect(try await scene.userInfo(grant.accessToken).status == 200)
+            // Signing out at the browser ends what both led to.
+            let page = try await scene.browser.open("\(scene.issuer)/oauth/logout")
+            _ = try await scene.press("signOut", on: page)
+            #expect(try await scene.userInfo(grant.accessToken).oauthError == "invalid_token")
+            #expect(try await browsers(project) == 0)
+
+            // Another user's session takes the place too, but what was granted stays its owner's.
+            let later = try await scene.redeem(scene.signIn(on: scene.open([scope])).query["code"])
+            let third = try cookie()
+            let consent = try await scene.open([scope, ("prompt", "consent")])
+            let other = try await scene.press("changeAccount", on: consent)
+            _ = try await scene.signIn(on: other, email: "grace@example.com")
+            #expect(try await answer(to: third, scene) == "login_required")
+            #expect(try await browsers(project) == 1)
+            #expect(try await scene.userInfo(later.accessToken).status == 200)
+        }
+    }
+
+    @Test("T-F33: a browser's session ends thirty days after its sign-in, however often it is used", .database)
+    func old() async throws {
+        try await OAuthScene.run(OAuthScene.publicClient(["trusted": true])) { scene in
+            _ = try await scene.service.signUp(OAuthScene.email)
+            _ = try await scene.signIn(on: scene.open())
+            let cookie = try #require(scene.browser.cookie(session(scene), at: scene.service.baseURL))
+            scene.service.clock.advance(by: 20 * 86_400)
+            #expect(try await answer(to: cookie, scene) == "code")
+            scene.service.clock.advance(by: 10 * 86_400 - 1)
+            let code = try await scene.open([("scope", "openid email")]).query["code"]
+            #expect(code != nil)
+            try await scene.service.sweep()
+            #expect(try await browsers(scene.service.project.id) == 1)
+            scene.service.clock.advance(by: 1)
+            #expect(try await answer(to: cookie, scene) == "login_required")
+            #expect(try await scene.redeem(code).oauthError == "invalid_grant")
+            // Lists show it until then.
+            try await scene.service.sweep()
+            #expect(try await browsers(scene.service.project.id) == 0)
+        }
+    }
+
+    // MARK: Clients that an admin deletes
+
+    /// The grants that have not ended.
+    private func grants(_ project: ProjectID) async throws -> Int64? {
+        try await database.query(
+            "SELECT count(*) FROM sessions WHERE project = \(project.rawValue) AND client IS NOT NULL AND revoked_at IS NULL"
+        ) { try $0.next(Int64.self) }.first
+    }
+
+    @Test("T-F35: a client's deletion ends its users' grants, and no code is redeemed meanwhile")
+    func deleted() async throws {
+        try await OAuthScene.run { scene in
+            let project = scene.service.project.id
+            let other = try await OAuthScene.register(OAuthScene.publicClient(), at: scene.service)
+            #expect(try await scene.tokens().status == 200)
+            let kept = try await other.redeem(other.press("allow", on: other.signIn(on: other.open())).query["code"])
+            #expect(try await grants(project) == 2)
+            let path = "oauthClients/\(scene.clientID)"
+            #expect(try await scene.service.admin(path, method: "DELETE", version: "v2").status == 200)
+            #expect(try await grants(project) == 1)
+            #expect(try await other.refresh(kept.refreshToken).status == 200)
+
+            // This node does not know yet that it is gone.
+            let code = try await other.open([("scope", "openid email")]).query["code"]
+            let client = other.clientID
+            let reply = try await Race.run(scene.service) { transaction in
+                try await transaction.execute(
+                    "DELETE FROM oauth_clients WHERE project = \(project.rawValue) AND client = \(client)"
+                )
+            } _: {
+                try await other.redeem(code)
+            }
+            #expect(reply.oauthError == "invalid_grant", "\(reply)")
+            #expect(try await grants(project) == 1, "the kept one, whose client no admin deleted here")
+        }
+    }
+
     // MARK: Strangers' clients
 
     @Test("T-F27: no error leads to the address of a client that a stranger registered")

@@ -2,8 +2,11 @@ import Accounts
 import Crypto
 import Foundation
 import IdentityService
+import OAuth
+import Postgres
 import Projects
 import Secrets
+import Storage
 import Synchronization
 import TestKit
 import Testing
@@ -94,6 +97,8 @@ struct StrangerClientTests {
             let taken = try await site.change("PATCH", ["client_name": "Ours"])
             #expect(taken["origin"] == "admin", "\(taken)")
             #expect(try await scene.open().heading == "Sign in")
+            // What was granted to the one before has ended.
+            #expect(try await scene.refresh(tokens.refreshToken).oauthError == "invalid_grant")
             // Deleted again, it is blocked again.
             #expect(try await site.change("DELETE").status == 200)
             #expect(try await scene.open().status == 400)
@@ -130,6 +135,10 @@ struct StrangerClientTests {
                 version: "v2"
             )
             #expect(own["origin"] == "admin" && own["grant_types"] == ["authorization_code"], "\(own)")
+            await #expect(throws: ConfigurationError.notFound) {
+                let hash = SecureHash.sha256(token ?? "")
+                try await service.stores.oauthClients.delete(id, registeredWith: hash, of: service.project.id)
+            }
             for method in ["GET", "PUT", "DELETE"] {
                 let reply = try await service.send(
                     method,
@@ -142,21 +151,78 @@ struct StrangerClientTests {
         }
     }
 
+    @Test("T-F37: a client that an admin takes over is trusted only if the admin says so, and changes itself no more")
+    func takenOver() async throws {
+        try await Self.run { site in
+            let service = site.scene.service
+            let path = "/\(service.project.id)/oauth/register"
+            let made = try await service.post(path, text: OAuthScene.publicClient().text)
+            let (id, token) = try (#require(made["client_id"]?.string), made["registration_access_token"]?.string)
+            let project = service.project.id.rawValue
+            // Whatever the row says.
+            try await TestDatabase.current.client.execute(
+                "UPDATE oauth_clients SET trusted = true WHERE project = \(project) AND client = \(id)"
+            )
+            #expect(try await service.stores.oauthClients.client(id, of: service.project.id)?.isTrusted == false)
+            let replaced = try await Race.run(service) { transaction in
+                // As the admin's PATCH does.
+                try await transaction.execute(
+                    """
+                    UPDATE oauth_clients SET origin = 'admin', registration_hash = NULL, trusted = false
+                    WHERE project = \(project) AND client = \(id)
+                    """
+                )
+            } _: {
+                try await service.send(
+                    "PUT",
+                    "\(path)/\(id)",
+                    headers: [("Authorization", "Bearer \(token ?? "")"), ("Content-Type", "application/json")],
+                    body: Array(OAuthScene.publicClient(["client_name": "Evil"]).text.utf8)
+                )
+            }
+            #expect(replaced.oauthError == "invalid_token", "\(replaced)")
+            let changed = try await service.admin(
+                "oauthClients/\(id)",
+                ["client_uri": "https://tea.example.com"],
+                method: "PATCH",
+                version: "v2"
+            )
+            #expect(changed["client_name"] == "Tea House" && changed["trusted"] == false, "\(changed)")
+        }
+    }
+
     // MARK: What the site says
 
-    @Test(
-        "T-F20: a document that is gone takes its client and all grants with it",
-        arguments: [(404, ""), (410, ""), (302, ""), (403, "{}"), (200, "{"), (200, "{}"), (200, "too large")]
-    )
-    func withdrawn(_ status: Int, _ text: String) async throws {
+    /// What says that there is no such client any more.
+    enum Absence: CaseIterable { case notFound, gone, anothers }
+
+    @Test("T-F20: a document that is gone twice takes its client and all grants with it", arguments: Absence.allCases)
+    func withdrawn(_ absence: Absence) async throws {
         try await Self.run { site in
             let scene = site.scene
-            let tokens = try await scene.tokens()
-            #expect(tokens.status == 200, "\(tokens)")
+            func vanish() {
+                switch absence {
+                case .notFound: site.answer(404, "")
+                case .gone: site.answer(410, "")
+                case .anothers: site.answer(200, site.document(["client_id": "https://other.example/agent.json"]))
+                }
+            }
+            var tokens = try await scene.tokens()
+            func refreshes(after seconds: Double) async throws {
+                scene.service.clock.advance(by: seconds)
+                tokens = try await scene.refresh(tokens.refreshToken)
+                #expect(tokens.status == 200, "\(tokens)")
+            }
+            vanish()
+            try await refreshes(after: 86_400)
+            // Once is a mistake.
+            site.answer()
+            try await refreshes(after: 3_600)
+            vanish()
+            try await refreshes(after: 86_400)
+            try await refreshes(after: 3_599)
+            scene.service.clock.advance(by: 61)
             let read = site.receiver.received.count
-            let padding = String(repeating: " ", count: 5_121 - site.document().utf8.count)
-            site.answer(status, text == "too large" ? site.document() + padding : text)
-            scene.service.clock.advance(by: 86_400)
             for _ in 0..<3 {
                 #expect(try await scene.refresh(tokens.refreshToken).oauthError == "invalid_client")
             }
@@ -172,12 +238,37 @@ struct StrangerClientTests {
         }
     }
 
-    @Test("T-F20: while the site does not answer, the client is what it was, for a day", arguments: [500, 503, 429])
-    func bridged(_ status: Int) async throws {
+    @Test("T-F20: what a site has read by another node since ends nothing")
+    func readElsewhere() async throws {
+        try await Self.run { site in
+            let (scene, service) = (site.scene, site.scene.service)
+            #expect(try await scene.tokens().status == 200)
+            let (clients, project) = (service.stores.oauthClients, service.project.id)
+            let before = try #require(try await clients.find(site.id, of: project))
+            service.clock.advance(by: 86_400)
+            #expect(try await !clients.miss(before, in: project))
+            let missing = try #require(try await clients.find(site.id, of: project))
+            #expect(missing.missingSince == service.clock.current)
+            service.clock.advance(by: 3_600)
+            #expect(try await clients.keep(missing.client, until: service.clock.current, in: project))
+            #expect(try await !clients.miss(missing, in: project))
+            #expect(try await clients.find(site.id, of: project)?.missingSince == nil)
+        }
+    }
+
+    @Test(
+        "T-F20: while the site says nothing of the document, the client is what it was, for a day",
+        arguments: [
+            (500, ""), (503, ""), (429, ""), (302, ""), (403, "{}"), (200, "{"), (200, "{}"), (200, "<p>Sign in</p>"),
+            (200, "too large"),
+        ]
+    )
+    func bridged(_ status: Int, _ text: String) async throws {
         try await Self.run { site in
             let scene = site.scene
             let tokens = try await scene.tokens()
-            site.answer(status, "")
+            let padding = String(repeating: " ", count: 5_121 - site.document().utf8.count)
+            site.answer(status, text == "too large" ? site.document() + padding : text)
             scene.service.clock.advance(by: 2 * 86_400 - 1)
             let bridged = try await scene.refresh(tokens.refreshToken)
             #expect(bridged.status == 200, "\(bridged)")
