@@ -74,7 +74,13 @@ struct OAuthRegistrationRoutes {
         }
     }
 
+    /// Only what is called JSON (RFC 7591 §3.1): a page can make its visitors' browsers send anything else here without
+    /// asking (threats.md, T-F36).
     private static func metadata(_ call: Call) throws -> JSONObject {
+        let type = call.headers[.contentType]?.prefix { $0 != ";" && $0 != " " }.lowercased()
+        guard type == "application/json" else {
+            throw OAuthError(.invalidClientMetadata, "The Content-Type must be application/json")
+        }
         do { return JSONObject(try call.json().members) } catch {
             throw OAuthError(.invalidClientMetadata, "The body must be a JSON object")
         }

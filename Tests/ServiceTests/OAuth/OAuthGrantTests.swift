@@ -55,7 +55,7 @@ struct OAuthGrantTests {
         return try await scene.browser.submit(form, ["user_code": userCode.lowercased()], on: page)
     }
 
-    @Test("a device gets its grant after the user typed its code, and asks no more often than it may")
+    @Test("T-F4: a device gets its grant once, asks no more often than it may, and a second use of its code ends it")
     func devices() async throws {
         try await OAuthScene.run(Self.television) { scene in
             _ = try await scene.service.signUp(OAuthScene.email)
@@ -78,8 +78,11 @@ struct OAuthGrantTests {
             #expect(reply.status == 200 && reply.refreshToken != nil && reply["id_token"] != nil, "\(reply)")
             // The code is used up, for the user and for the device.
             #expect(try await open(scene, userCode).status == 400)
+            let later = try await scene.refresh(reply.refreshToken)
+            #expect(later.status == 200)
             #expect(try await poll(scene, code).oauthError == "invalid_grant")
-            #expect(try await scene.refresh(reply.refreshToken).status == 200)
+            // A thief may have been the first.
+            #expect(try await scene.refresh(later.refreshToken).oauthError == "invalid_grant")
         }
     }
 
@@ -230,6 +233,26 @@ struct OAuthGrantTests {
             let path = "/\(scene.service.project.id)/oauth/register"
             let reply = try await scene.service.post(path, text: OAuthScene.publicClient().text)
             #expect(reply.oauthError == "access_denied", "off by default: \(reply)")
+        }
+    }
+
+    @Test("T-F36: another site's page makes its visitors' browsers register no clients")
+    func simpleRequests() async throws {
+        try await OAuthScene.run {
+            $0.oauth.allowsRegistration = true
+        } _: { scene in
+            let path = "/\(scene.service.project.id)/oauth/register"
+            let body = Array(OAuthScene.publicClient().text.utf8)
+            let plain = ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x", "", nil]
+            for type in plain as [String?] {
+                let headers = type.map { [("Content-Type", $0)] } ?? []
+                let reply = try await scene.service.send("POST", path, headers: headers, body: body)
+                #expect(reply.oauthError == "invalid_client_metadata", "\(type ?? "none"): \(reply)")
+            }
+            for type in ["application/json", "Application/JSON; charset=utf-8"] {
+                let reply = try await scene.service.send("POST", path, headers: [("Content-Type", type)], body: body)
+                #expect(reply.status == 201, "\(type): \(reply)")
+            }
         }
     }
 
