@@ -124,8 +124,10 @@ extension Parts {
 
     func clientLimits(_ caller: Caller) -> RateLimits { limits([.clientsPerAddress: [caller.place]], caller) }
 
-    func silentGrantLimits(of account: AccountID, to client: String, _ caller: Caller) -> RateLimits {
-        limits([.silentGrants: [account.rawValue, client]], caller)
+    /// - Parameter isByUser: whether the browser says that its user caused the visit. Anybody can write that header, so such
+    ///   visits are limited too, but apart from the others.
+    func silentGrantLimits(of account: AccountID, to client: String, isByUser: Bool, _ caller: Caller) -> RateLimits {
+        limits([.silentGrants: [account.rawValue, client] + (isByUser ? ["by the user"] : [])], caller)
     }
 
     func refreshLimits(_ caller: Caller) -> RateLimits { limits([.refreshTriesPerAddress: [caller.place]], caller) }

@@ -22,7 +22,7 @@ package struct AuthorizeApplication: Sendable {
         package var secret: Secret?
         /// The cookie of its session in the project; nil if nobody is signed in.
         package var session: Secret?
-        /// Whether it says that its user caused the request.
+        /// Whether it says that its user caused the request, as any program can.
         package var isByUser: Bool
 
         package init(secret: Secret?, session: Secret?, isByUser: Bool = false) {
@@ -124,8 +124,8 @@ package struct AuthorizeApplication: Sendable {
             startedAt: parts.seconds
         )
         visit.device = device
-        let isSilent = request != nil && !browser.isByUser
-        let user = try await parts.browserUser(browser.session, of: request?.client, isSilent: isSilent, caller)
+        let isByUser = request.map { _ in browser.isByUser }
+        let user = try await parts.browserUser(browser.session, of: request?.client, isByUser: isByUser, caller)
         return try await goOn(visit, user, secret, isDirect: device == nil, caller)
     }
 

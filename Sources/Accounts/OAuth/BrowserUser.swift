@@ -32,13 +32,14 @@ extension Parts {
     /// - Parameters:
     ///   - client: the application that asks, if one does.
     ///   - signedIn: the session of a sign-in for this request.
-    ///   - isSilent: whether it may have sent the browser without the user's doing, which is limited.
+    ///   - isByUser: whether the browser says that its user caused the application's request, which is limited either
+    ///     way; nil for a step that is none.
     /// - Returns: nil without a cookie, and if its session has ended. Only a browser's cookie counts, no refresh token.
     func browserUser(
         _ cookie: Secret?,
         of client: String? = nil,
         signedIn: String? = nil,
-        isSilent: Bool = false,
+        isByUser: Bool? = nil,
         _ caller: Caller
     ) async throws -> BrowserUser? {
         guard let cookie, let token = RefreshToken(cookie.reveal()), token.projectNumber == caller.project.number else {
@@ -49,7 +50,9 @@ extension Parts {
             secretHash: token.browserHash,
             client: client,
             idleSince: caller.project.settings.sessionsIdle(at: now()),
-            within: isSilent ? silentGrantLimits(of: token.account, to: client ?? "", caller) : .none,
+            within: isByUser.map {
+                silentGrantLimits(of: token.account, to: client ?? "", isByUser: $0, caller)
+            } ?? .none,
             in: caller.scope,
             now: now()
         )

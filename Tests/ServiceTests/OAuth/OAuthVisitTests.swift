@@ -74,6 +74,13 @@ struct OAuthVisitTests {
             #expect(try await scene.open().heading == "Allow access?")
             let clicked = try await visit(scene, [("prompt", "none")], [("Sec-Fetch-User", "?1")])
             #expect(clicked.query["code"] != nil, "\(clicked.reply)")
+            // Anybody can write the header, so it counts too.
+            var clicks: [String: Int] = [:]
+            for _ in 0..<100 {
+                let query = try await visit(scene, [("prompt", "none")], [("Sec-Fetch-User", "?1")]).query
+                clicks[query["error"] ?? "code", default: 0] += 1
+            }
+            #expect(clicks == ["code": 99, "consent_required": 1])
         }
     }
 
