@@ -30,9 +30,10 @@ package struct ApplicationGrant: Sendable, Hashable, Codable {
         self.keyThumbprint = keyThumbprint
     }
 
-    /// Whether a user who granted this need not be asked again.
+    /// Whether a user who granted this need not be asked again: the page says where the code goes, too.
     package func covers(_ other: ApplicationGrant) -> Bool {
-        Set(other.scopes).isSubset(of: scopes) && resources(named: other.resources) != nil
+        redirectURI == other.redirectURI && Set(other.scopes).isSubset(of: scopes)
+            && resources(named: other.resources) != nil
     }
 
     /// The granted resources that a request names, in the grant's spelling; nil if one of them was not granted.

@@ -17,7 +17,7 @@ struct ConsentPage {
             <p>\(html: context.html(.consentLead, ["CLIENT": consent.client.displayName]))</p>
             <dl>
             <div><dt>\(html: context.html(.consentAccount))</dt><dd><bdi>\(account)</bdi></dd></div>
-            <div><dt>\(html: context.html(.consentOrigin))</dt><dd>\(html: origin)</dd></div>
+            <div><dt>\(html: context.html(.consentOrigin))</dt><dd>\(html: context.origin(of: consent.client))</dd></div>
             \(html: destination)
             \(html: resources)
             </dl>
@@ -36,15 +36,6 @@ struct ConsentPage {
     private var account: String {
         let account = consent.account
         return account.email?.original ?? account.phoneNumber ?? account.displayName ?? account.id.rawValue
-    }
-
-    /// Who says what the application is, and whether anybody vouches for it.
-    private var origin: HTML {
-        switch consent.client.origin {
-        case .admin: context.html(.consentByAdmin)
-        case .registration: context.html(.consentByItself)
-        case .document, .blocked: context.html(.consentByHost, ["HOST": consent.client.documentHost ?? ""])
-        }
     }
 
     /// Where the code goes, which a look-alike name cannot hide; or what the device shows.
@@ -90,6 +81,17 @@ struct ConsentPage {
             url.map { "<a href=\"\($0)\" rel=\"noopener noreferrer\">\(html: context.html(text))</a> " }
         }
         return links.isEmpty ? nil : "<p class=\"links\">\(html: links)</p>"
+    }
+}
+
+extension PageContext {
+    /// Who says what an application is, and whether anybody vouches for it.
+    func origin(of client: OAuthClient) -> HTML {
+        switch client.origin {
+        case .admin: html(.consentByAdmin)
+        case .registration: html(.consentByItself)
+        case .document, .blocked: html(.consentByHost, ["HOST": client.documentHost ?? ""])
+        }
     }
 }
 

@@ -30,9 +30,12 @@ struct GrantsPage {
             .grantDates,
             ["DATE": Self.day(application.since), "USED": Self.day(application.lastUsedAt)]
         )
+        // Nobody vouches for the name.
+        let origin: HTML? =
+            application.client.isStrangers ? "<dd>\(html: context.origin(of: application.client))</dd>\n" : nil
         return """
             <div><dt><bdi>\(application.client.displayName)</bdi></dt>
-            <dd>\(html: dates)</dd>
+            \(html: origin)<dd>\(html: dates)</dd>
             \(html: resources)\(html: scopes.map { "<dd>\(html: $0)</dd>\n" as HTML })
             <form method="post"><button class="link" name="client" value="\(application.client.id)">\
             \(html: context.html(.grantsWithdraw))</button></form>

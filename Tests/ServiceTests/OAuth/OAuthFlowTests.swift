@@ -109,6 +109,19 @@ struct OAuthFlowTests {
         }
     }
 
+    @Test("T-F38: what a user granted at one address gives no code to another of the client's")
+    func otherAddress() async throws {
+        let other = "https://tea.example.com/other"
+        let client = OAuthScene.publicClient(["redirect_uris": [.string(OAuthScene.callback), .string(other)]])
+        try await OAuthScene.run(client) { scene in
+            #expect(try await scene.tokens().status == 200)
+            #expect(try await scene.open().query["code"] != nil)
+            #expect(try await scene.open([("redirect_uri", other)]).heading == "Allow access?")
+            let silent = try await scene.open([("redirect_uri", other), ("prompt", "none")])
+            #expect(silent.query["error"] == "consent_required", "\(silent.url)")
+        }
+    }
+
     @Test("without a session, prompt=none says so; max_age asks for a newer sign-in, once")
     func freshness() async throws {
         try await OAuthScene.run { scene in

@@ -481,6 +481,12 @@ struct StrangerClientTests {
                 let page = try await scene.signIn(on: start)
                 let shown = page.text.replacing("<bdi>", with: "").replacing("</bdi>", with: "")
                 #expect(shown.contains(text), "\(client): \(page.text)")
+                // Where the user withdraws it, too, if nobody vouches for it.
+                scene.clientID = client
+                #expect(try await scene.redeem(scene.press("allow", on: page).query["code"]).status == 200)
+                let list = try await scene.browser.open("\(scene.issuer)/oauth/grants?ui_locales=\(language)")
+                let listed = list.text.replacing("<bdi>", with: "").replacing("</bdi>", with: "")
+                #expect(listed.contains(text) == (client != own), "\(client): \(list.text)")
             }
         }
     }
