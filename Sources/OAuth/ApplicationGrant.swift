@@ -15,6 +15,8 @@ package struct ApplicationGrant: Sendable, Hashable, Codable {
     /// The JWK thumbprint of the key without which its refresh tokens, and at first its code, are worth nothing (RFC
     /// 9449 §5, §10).
     package var keyThumbprint: String?
+    /// Whether it came with refresh tokens; nil for what was granted before this was kept, by the scopes alone.
+    package var refreshes: Bool?
 
     package init(
         scopes: [String],

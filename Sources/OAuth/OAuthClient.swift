@@ -56,7 +56,7 @@ package struct OAuthClient: Sendable, Hashable {
     /// Whether a grant comes with refresh tokens: a sign-in alone ends with its tokens; access without the user is asked
     /// for (OpenID Connect Core 1.0 §11), by public clients too.
     package func mayRefresh(_ grant: ApplicationGrant) -> Bool {
-        metadata.grantTypes.contains(.refreshToken)
+        metadata.grantTypes.contains(.refreshToken) && grant.refreshes ?? true
             && (grant.scopes.contains(Scopes.offlineAccess) || !grant.scopes.contains(Scopes.openID))
     }
 

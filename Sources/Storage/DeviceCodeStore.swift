@@ -77,20 +77,23 @@ package struct DeviceCodeStore: Sendable {
     /// The user's decision, once.
     ///
     /// - Parameters:
-    ///   - session: the browser's, from which the grant begins when the device asks; nil if the user refuses.
+    ///   - agreed: the browser's session, from which the grant begins when the device asks, and what the page showed; nil
+    ///     if the user refuses.
     ///   - revokedVersion: the account's.
     /// - Returns: false if it is expired or decided.
     package func decide(
         _ codeHash: [UInt8],
-        _ session: SessionKey?,
+        _ agreed: (browser: SessionKey, grant: ApplicationGrant)?,
         revokedVersion: Int64?,
         in project: ProjectID,
         now: Date
     ) async throws -> Bool {
         try await database.execute(
             """
-            UPDATE device_codes SET account = \(session?.account.rawValue), session = \(session?.session.rawValue),
-                denied = \(session == nil), revoked_version = \(revokedVersion)
+            UPDATE device_codes SET account = \(agreed?.browser.account.rawValue),
+                session = \(agreed?.browser.session.rawValue), denied = \(agreed == nil),
+                revoked_version = \(revokedVersion),
+                application_grant = coalesce(\(try agreed?.grant.json)::jsonb, application_grant)
             WHERE project = \(project.rawValue) AND code_hash = \(codeHash) AND session IS NULL AND NOT denied
                 AND expires_at > \(now)
             """

@@ -57,6 +57,7 @@ extension SessionStore {
                     SELECT g.application_grant::text FROM sessions g
                     WHERE g.project = s.project AND g.account = s.account AND g.client = \(client)
                         AND g.revoked_at IS NULL AND g.auth_time >= s.valid_since
+                        AND g.last_used_at >= \(idleSince ?? .distantPast)
                 ), EXISTS (SELECT FROM admitted), \(sql: SessionRow.columns), \(sql: AccountRow.columnsWithoutActivity)
             FROM browser s JOIN accounts a ON a.project = s.project AND a.account = s.account
             \(sql: AccountRow.joinsWithoutActivity)

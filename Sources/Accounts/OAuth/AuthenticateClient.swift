@@ -30,13 +30,18 @@ package struct AuthenticateClient: Sendable {
 
     private static let refused = OAuthError(.invalidClient, "The client is unknown, or its authentication failed")
 
+    /// - Parameter mayBeNew: whether a client may come here first, so that its metadata document is looked for.
     /// - Throws: ``OAuthError``, with one text for every cause; ``Storage/RateLimitReached``.
-    package func callAsFunction(_ credentials: Credentials, _ caller: Caller) async throws -> OAuthClient {
+    package func callAsFunction(
+        _ credentials: Credentials,
+        mayBeNew: Bool,
+        _ caller: Caller
+    ) async throws -> OAuthClient {
         if case .assertion(let text) = credentials.proof {
-            return try await client(of: text, named: credentials.id, caller)
+            return try await client(of: text, named: credentials.id, mayBeNew: mayBeNew, caller)
         }
         var client: OAuthClient?
-        do { client = try await parts.client(credentials.id, caller) } catch is OAuthError {}
+        do { client = try await parts.client(credentials.id, mayBeNew: mayBeNew, caller) } catch is OAuthError {}
         guard let client, accepts(credentials.proof, of: client) else { throw Self.refused }
         return client
     }
@@ -51,11 +56,16 @@ package struct AuthenticateClient: Sendable {
     }
 
     /// The client whose key signed an assertion, once (RFC 7523 §3).
-    private func client(of text: Secret, named id: String?, _ caller: Caller) async throws -> OAuthClient {
+    private func client(
+        of text: Secret,
+        named id: String?,
+        mayBeNew: Bool,
+        _ caller: Caller
+    ) async throws -> OAuthClient {
         do {
             let token = try ClientJWT(text)
             let end = try check(token.claims, id, caller)
-            let client = try await parts.client(token.claims["sub"]?.string, caller)
+            let client = try await parts.client(token.claims["sub"]?.string, mayBeNew: mayBeNew, caller)
             guard client.metadata.authentication == .privateKeyJWT, let keys = client.metadata.keys else {
                 throw Self.refused
             }
@@ -77,6 +87,8 @@ package struct AuthenticateClient: Sendable {
                     try await parts.federation.verify(token, keys: nil, at: url, isVouchedFor: isVouchedFor)
                 }
             }
+            // Each leaves a row.
+            if client.isStrangers { try await parts.stores.rateLimits.take(parts.flowLimits(caller)) }
             guard try await parts.stores.oauthClients.use(token.hash, until: end, in: caller.project.id) else {
                 throw Self.refused
             }

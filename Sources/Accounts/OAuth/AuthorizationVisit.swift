@@ -9,8 +9,9 @@ struct AuthorizationVisit: Codable, Sendable {
     /// In seconds.
     static let lifetime: Int64 = 3_600
 
-    /// Nil if the user came by themself, to see their grants.
-    let request: AuthorizationRequest?
+    /// Nil if the user came by themself, to see their grants; once consent was asked for, what its page showed and no more:
+    /// the client may get scopes back that it had given up for that moment (threats.md, T-F39).
+    var request: AuthorizationRequest?
     /// For the code of the sign-in page.
     let verifier: Secret
     /// The SHA-256 of the browser's secret, in hexadecimal.

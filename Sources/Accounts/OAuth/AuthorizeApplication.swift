@@ -229,6 +229,7 @@ package struct AuthorizeApplication: Sendable {
         case (.refuse(let error), _): throw AuthorizationRequest.Refused(error: error, answer: request.answer)
         case (.consent, let user?):
             var visit = visit
+            visit.request = request
             let account = user.account.id.rawValue
             visit.shown = .init(account: account, signedIn: user.isForThis ? user.session.id.rawValue : nil)
             return .consent(
@@ -242,13 +243,14 @@ package struct AuthorizeApplication: Sendable {
             )
         case (.grant, let user?):
             guard let device = visit.device else {
-                let code = try code(for: request, of: user, caller)
+                let code = try code(for: request, of: client, user, caller)
                 let url = try url(of: request.answer, [("code", code)], caller)
                 return .leave(Destination(url: url, isDirect: isDirect))
             }
             let browser = SessionKey(project: caller.project.id, account: user.account.id, session: user.session.id)
             let version = user.account.revokedVersion
-            return .device(isAllowed: try await decide(device, browser, revokedVersion: version, caller))
+            let grant = granted(request, to: client)
+            return .device(isAllowed: try await decide(device, (browser, grant), revokedVersion: version, caller))
         case (.signIn, _), (.consent, nil), (.grant, nil): return .signIn(try signIn(visit, caller))
         }
     }
@@ -274,25 +276,38 @@ package struct AuthorizeApplication: Sendable {
     /// - Returns: false if the code has expired meanwhile, or was decided.
     private func decide(
         _ device: AuthorizationVisit.Device,
-        _ browser: SessionKey?,
+        _ agreed: (browser: SessionKey, grant: ApplicationGrant)?,
         revokedVersion: Int64?,
         _ caller: Caller
     ) async throws -> Bool {
         try await parts.stores.deviceCodes.decide(
             device.codeHash,
-            browser,
+            agreed,
             revokedVersion: revokedVersion,
             in: caller.project.id,
             now: parts.now()
         )
     }
 
-    private func code(for request: AuthorizationRequest, of user: BrowserUser, _ caller: Caller) throws -> String {
+    /// What the user agrees to. A client that gets the grant type of refresh tokens later has none of them by this: they
+    /// need a recent sign-in (``OAuth/AuthorizationStep``).
+    private func granted(_ request: AuthorizationRequest, to client: OAuthClient) -> ApplicationGrant {
+        var grant = request.grant
+        grant.refreshes = client.mayRefresh(grant)
+        return grant
+    }
+
+    private func code(
+        for request: AuthorizationRequest,
+        of client: OAuthClient,
+        _ user: BrowserUser,
+        _ caller: Caller
+    ) throws -> String {
         let code = AuthorizationCode(
             account: user.account.id.rawValue,
             browser: user.session.id.rawValue,
             session: SessionID(random: parts.random).rawValue,
-            grant: request.grant,
+            grant: granted(request, to: client),
             expiresAt: parts.seconds + AuthorizationCode.lifetime,
             revokedVersion: user.account.revokedVersion
         )

@@ -96,6 +96,8 @@ package struct GrantApplicationTokens: Sendable {
         var grant = granted.current(of: client, settings.oauth)
         let audience = try grant.audience(named: resources, isRefresh: false, settings.oauth)
         grant.keyThumbprint = client.isPublic ? keyThumbprint : nil
+        // What the user's part was asked about, too: a client may have given up `openid` since.
+        grant.refreshes = client.mayRefresh(granted) && client.mayRefresh(grant)
         let secret = Secret(parts.random.handle())
         let begun = try await parts.sessions.open(
             NewApplicationSession(
@@ -124,8 +126,7 @@ package struct GrantApplicationTokens: Sendable {
             audience: audience,
             nonce: grant.nonce,
             key: keyThumbprint,
-            // What the user's part was asked about, too: a client may have given up `openid` since.
-            refreshToken: client.mayRefresh(granted) && client.mayRefresh(grant) ? Secret(refreshToken.text) : nil,
+            refreshToken: grant.refreshes == true ? Secret(refreshToken.text) : nil,
             client,
             caller
         )

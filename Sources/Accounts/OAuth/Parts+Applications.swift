@@ -13,9 +13,10 @@ import Text
 extension Parts {
     /// A client of the caller's project: a registered one, or one whose ID is the URL of its document.
     ///
+    /// - Parameter mayBeNew: whether an unknown client's document is read.
     /// - Throws: ``OAuthError`` if the project is no OpenID provider, or has no such client; with one text for every
     ///   cause, because anybody may name a URL.
-    func client(_ id: String?, _ caller: Caller) async throws -> OAuthClient {
+    func client(_ id: String?, mayBeNew: Bool = true, _ caller: Caller) async throws -> OAuthClient {
         let settings = caller.project.settings.oauth
         let unknown = OAuthError(.invalidClient, "The client is unknown")
         guard settings.isEnabled, let id, !id.isEmpty else { throw unknown }
@@ -24,7 +25,7 @@ extension Parts {
             guard known.client.origin != .blocked else { throw unknown }
             return known.client
         }
-        guard settings.allowsDocuments,
+        guard settings.allowsDocuments, known != nil || mayBeNew,
             ClientDocument.isID(id, allowsLoopback: federation.letsStrangersUseLoopback)
         else { throw unknown }
         let age = known.map { now().timeIntervalSince($0.updatedAt) } ?? .infinity
@@ -39,7 +40,7 @@ extension Parts {
             throw error is RateLimitReached ? error : unknown
         }
         if let read {
-            let end = now().addingTimeInterval(ClientDocument.keptSeconds)
+            let end = now().addingTimeInterval(ClientDocument.staleSeconds)
             // Otherwise an admin has blocked or changed it meanwhile.
             guard try await stores.oauthClients.keep(read, until: end, in: caller.project.id) else { throw unknown }
             return read

@@ -24,6 +24,7 @@ struct OAuthRegistrationRoutes {
 
     private func register(_ call: Call) async throws -> Response {
         let caller = try caller(call)
+        try requireOwnPage(call, caller)
         let registered = try await accounts.registerClient(try Self.metadata(call), caller)
         var response = Response.json { json in
             write(registered.client, caller, to: &json)
@@ -71,6 +72,16 @@ struct OAuthRegistrationRoutes {
         if let issuer = deployment.publicURL(of: caller.project)?.issuer(of: caller.project.id) {
             let path = ProviderMetadata.Endpoint.register.rawValue
             json.member("registration_client_uri", "\(issuer)\(path)/\(client.id)")
+        }
+    }
+
+    /// A page may register clients if it is the project's: any other could make its visitors' browsers do it, each from its
+    /// own network (threats.md, T-F36). Browsers say whose page it is; programs need not.
+    private func requireOwnPage(_ call: Call, _ caller: Caller) throws {
+        guard let text = call.headers[.origin] else { return }
+        let origin = ContinueURI(text)
+        guard origin?.isAuthorizedOrigin(of: caller.project.settings, anyLoopback: false) == true else {
+            throw OAuthError(.accessDenied, "The page's host is not one of the project's authorizedDomains")
         }
     }
 

@@ -143,7 +143,7 @@ struct OAuthTokenRoutes {
     /// RFC 9126 §2.
     private func push(_ call: Call) async throws -> Response {
         let (form, caller) = (try OAuthParameters(call), try caller(call))
-        let client = try await client(call, form, caller)
+        let client = try await client(call, form, mayBeNew: true, caller)
         let uri = try await proving(call, at: .push, caller) { key in
             try await accounts.pushAuthorization(form.fields, key: key, by: client, caller)
         }
@@ -158,7 +158,7 @@ struct OAuthTokenRoutes {
     /// RFC 8628 §3.1.
     private func beginDevice(_ call: Call) async throws -> Response {
         let (form, caller) = (try OAuthParameters(call), try caller(call))
-        let client = try await client(call, form, caller)
+        let client = try await client(call, form, mayBeNew: true, caller)
         guard client.metadata.grantTypes.contains(.deviceCode) else {
             throw OAuthError(.unauthorizedClient, "The client is not registered for devices")
         }
@@ -245,8 +245,14 @@ struct OAuthTokenRoutes {
         return result
     }
 
-    private func client(_ call: Call, _ form: OAuthParameters, _ caller: Caller) async throws -> OAuthClient {
-        try await accounts.authenticateClient(try form.credentials(call), caller)
+    /// - Parameter mayBeNew: whether an application may begin here, so that an unknown one's metadata document is read.
+    private func client(
+        _ call: Call,
+        _ form: OAuthParameters,
+        mayBeNew: Bool = false,
+        _ caller: Caller
+    ) async throws -> OAuthClient {
+        try await accounts.authenticateClient(try form.credentials(call), mayBeNew: mayBeNew, caller)
     }
 }
 

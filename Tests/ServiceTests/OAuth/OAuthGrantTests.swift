@@ -86,6 +86,40 @@ struct OAuthGrantTests {
         }
     }
 
+    @Test("T-F39: what a client gave up while the user was asked is not granted, though it has it back at the end")
+    func shownToTheUser() async throws {
+        let all = "openid email offline_access"
+        func change(_ scene: OAuthScene, _ scope: String) async throws {
+            let id = scene.clientID
+            let reply = try await scene.service.admin(
+                "oauthClients/\(id)",
+                ["scope": .string(scope)],
+                method: "PATCH",
+                version: "v2"
+            )
+            #expect(reply["scope"]?.string == scope, "\(reply)")
+        }
+        try await OAuthScene.run(Self.television) { scene in
+            _ = try await scene.service.signUp(OAuthScene.email)
+            let asked = try await scene.post("device_authorization", [("scope", all)])
+            try await change(scene, "openid")
+            let consent = try await scene.signIn(on: open(scene, asked["user_code"]?.string ?? ""))
+            try await change(scene, all)
+            #expect(try await scene.press("allow", on: consent).heading == "Device connected")
+            let reply = try await poll(scene, asked["device_code"]?.string)
+            #expect(reply["scope"] == "openid" && reply.refreshToken == nil, "\(reply)")
+        }
+        try await OAuthScene.run { scene in
+            _ = try await scene.service.signUp(OAuthScene.email)
+            let page = try await scene.open([("scope", all)])
+            try await change(scene, "openid")
+            let consent = try await scene.signIn(on: page)
+            try await change(scene, all)
+            let reply = try await scene.redeem(scene.press("allow", on: consent).query["code"])
+            #expect(reply["scope"] == "openid" && reply.refreshToken == nil, "\(reply)")
+        }
+    }
+
     @Test("a device is told of a refusal, of the end of its code, and nothing by a wrong one")
     func refusedDevices() async throws {
         try await OAuthScene.run(Self.television) { scene in
@@ -252,6 +286,12 @@ struct OAuthGrantTests {
             for type in ["application/json", "Application/JSON; charset=utf-8"] {
                 let reply = try await scene.service.send("POST", path, headers: [("Content-Type", type)], body: body)
                 #expect(reply.status == 201, "\(type): \(reply)")
+            }
+            // A preflight would let a page of any site say that.
+            for (origin, status) in [("https://evil.example", 403), ("null", 403), ("http://localhost:6274", 201)] {
+                let headers = [("Content-Type", "application/json"), ("Origin", origin)]
+                let reply = try await scene.service.send("POST", path, headers: headers, body: body)
+                #expect(reply.status == status, "\(origin): \(reply)")
             }
         }
     }

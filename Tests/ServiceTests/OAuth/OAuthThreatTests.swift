@@ -181,6 +181,21 @@ struct OAuthThreatTests {
         }
     }
 
+    @Test("T-F28: a client that may refresh only since its user agreed gets no refresh token by that")
+    func refreshesLater() async throws {
+        try await OAuthScene.run(OAuthScene.publicClient(["grant_types": ["authorization_code"]])) { scene in
+            let code = try await scene.authorize([("scope", "email")]).query["code"]
+            let types: JSON = ["grant_types": ["authorization_code", "refresh_token"]]
+            let id = scene.clientID
+            let changed = try await scene.service.admin("oauthClients/\(id)", types, method: "PATCH", version: "v2")
+            #expect(changed.status == 200, "\(changed)")
+            let reply = try await scene.redeem(code)
+            #expect(reply.status == 200 && reply.refreshToken == nil, "\(reply)")
+            let next = try await scene.redeem(scene.open([("scope", "email")]).query["code"])
+            #expect(next.refreshToken != nil, "with a recent sign-in: \(next)")
+        }
+    }
+
     @Test("T-F8: what signs the user out or ends the account ends applications, in any order")
     func endedAccount() async throws {
         try await OAuthScene.run { scene in

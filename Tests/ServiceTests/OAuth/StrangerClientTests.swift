@@ -193,6 +193,26 @@ struct StrangerClientTests {
 
     // MARK: What the site says
 
+    @Test(
+        "T-F19: a document is read where an authorization can begin, and nowhere else; an unused one is soon forgotten"
+    )
+    func readWhereItBegins() async throws {
+        try await Self.run { site in
+            let scene = site.scene
+            for endpoint in ["token", "revoke", "introspect"] {
+                let reply = try await scene.post(endpoint, [("grant_type", "refresh_token"), ("token", "none")])
+                #expect(reply.oauthError == "invalid_client", "\(endpoint): \(reply)")
+            }
+            #expect(site.receiver.received.isEmpty)
+            #expect(try await scene.open().heading == "Sign in")
+            #expect(site.receiver.received.count == 1)
+            #expect(try await scene.post("revoke", [("token", "none")]).status == 200, "known by now")
+            scene.service.clock.advance(by: 2 * 86_400 + 1)
+            try await scene.service.sweep()
+            #expect(try await site.client().status == 404)
+        }
+    }
+
     /// What says that there is no such client any more.
     enum Absence: CaseIterable { case notFound, gone, anothers }
 
