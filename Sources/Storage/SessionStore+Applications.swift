@@ -14,8 +14,9 @@ package struct NewApplicationSession: Sendable {
     package var grant: ApplicationGrant
     /// Of the first refresh token.
     package var secretHash: [UInt8]
-    /// The account's when its user agreed: what was withdrawn since does not begin. Nil for what a node of the release
-    /// before wrote.
+    /// The account's when its user agreed: what was withdrawn since does not begin.
+    ///
+    /// Nil for what a node of the release before wrote.
     package var revokedVersion: Int64?
 
     package init(
