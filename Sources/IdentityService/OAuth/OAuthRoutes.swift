@@ -304,7 +304,10 @@ struct OAuthRoutes {
             let isOver = error.code == "SESSION_EXPIRED" || error.code == "INVALID_SESSION_INFO"
             return isOver ? context.problem(error, (.pageOverTitle, .pageOverAdvice)) : context.problem(error)
         }
-        return context.problem(.oauth("invalid_request", words), (.cannotGoOnTitle, .unknownAppAdvice)) {
+        // A stranger's application gets no answer by redirect, so its user starts again there (threats.md, T-F27).
+        let isSilent = [.loginRequired, .consentRequired].contains((error as? OAuthError)?.code)
+        let advice: PageText = isSilent ? .silentAppAdvice : .unknownAppAdvice
+        return context.problem(.oauth("invalid_request", words), (.cannotGoOnTitle, advice)) {
             "<p class=\"code\">\(words)</p>"
         }
     }

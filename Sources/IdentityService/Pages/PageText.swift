@@ -36,7 +36,7 @@ package enum PageText: String, Sendable, CaseIterable {
     case openerGoneTitle, openerGoneAdvice
     case nothingKeptTitle, nothingKeptAdvice
     case flowEndedTitle, flowEndedAdvice
-    case unknownAppTitle, unknownAppAdvice
+    case unknownAppTitle, unknownAppAdvice, silentAppAdvice
     case cannotGoOnTitle, cannotGoOnAdvice
 
     // The hosted sign-in page

@@ -311,6 +311,9 @@ struct OAuthVisitTests {
                 let tried = try await visit(scene, change).reply
                 #expect(tried.status == 400 && tried.response.header("location") == nil, "\(change): \(tried)")
                 #expect(!tried.response.text.contains("tea.example.com"), "\(change)")
+                // The user of one that asked for no page learns what to do.
+                let advises = tried.response.text.contains("start the sign-in there")
+                #expect(advises == (change.first?.1 == "none"), "\(change): \(tried)")
                 #expect(try await visit(admins, change).query["error"] != nil, "an admin vouches for its own")
             }
             let consent = try await scene.signIn(on: scene.open())

@@ -131,6 +131,9 @@ extension PageText {
         case .unknownAppAdvice:
             "You were not signed in: the app that it leads to is not registered with this service. Return "
                 + "only to apps that you trust."
+        case .silentAppAdvice:
+            "The app asked to sign you in without asking you, but you must sign in or allow it first. Return to the app and "
+                + "start the sign-in there."
         case .cannotGoOnTitle: "Sign-in cannot start"
         case .cannotGoOnAdvice:
             "The app’s request is not valid. Close this page, go back to the app and try again. If that doesn’t help, "

@@ -136,6 +136,9 @@ extension PageText {
         case .unknownAppAdvice:
             "Niemand wurde angemeldet: Die App, zu der die Anmeldung führen soll, gehört nicht zu diesem Dienst. Gehen Sie "
                 + "nur zu Apps zurück, denen Sie vertrauen."
+        case .silentAppAdvice:
+            "Die App wollte Sie ohne Rückfrage anmelden, aber Sie müssen sich zuerst anmelden oder zustimmen. Gehen Sie zur "
+                + "App zurück und starten Sie die Anmeldung dort."
         case .cannotGoOnTitle: "Die Anmeldung kann nicht beginnen"
         case .cannotGoOnAdvice:
             "Die App hat etwas verlangt, das nicht geht. Schließen Sie diese Seite und versuchen Sie es in der App noch "
