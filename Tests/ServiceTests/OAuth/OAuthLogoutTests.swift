@@ -188,6 +188,7 @@ struct OAuthLogoutTests {
     @Test(
         "T-F32: a client whose logout URI hangs holds up its own client alone, and a stranger's no admin's",
         .database,
+        .timeLimit(.minutes(5)),
         arguments: [true, false]
     )
     func hanging(isVouchedFor: Bool) async throws {
