@@ -2,6 +2,7 @@ import Delivery
 import Logging
 import Projects
 import Secrets
+import Storage
 import Text
 
 extension Parts {
@@ -10,7 +11,7 @@ extension Parts {
     /// Use cases call it before they write or send anything, so no path to them can forget it.
     ///
     /// - Throws: ``AccountsError/captchaMissing``, ``AccountsError/captchaRefused``,
-    ///   ``AccountsError/captchaUnchecked``.
+    ///   ``AccountsError/captchaUnchecked``; ``Storage/RateLimitReached``.
     func requirePerson(for operation: CaptchaOperation, _ caller: Caller) async throws {
         guard caller.project.settings.captchaOperations.contains(operation) else { return }
         if try await takeToken(for: operation, caller) { return }
@@ -19,14 +20,21 @@ extension Parts {
 
     /// Asks the verifier about the caller's response.
     ///
+    /// Each call takes from the network address's limit before, and a good response returns it: a program that sends
+    /// invented ones does not have the verifier called without end (threats.md, T-E11).
+    ///
     /// - Throws: ``AccountsError/captchaMissing``, ``AccountsError/captchaRefused``,
-    ///   ``AccountsError/captchaUnchecked``.
-    func requireVerdict(_ caller: Caller) async throws(AccountsError) {
-        guard let verifier = caller.project.settings.delivery.captcha, let captchas else { throw .captchaUnchecked }
+    ///   ``AccountsError/captchaUnchecked``; ``Storage/RateLimitReached``.
+    func requireVerdict(_ caller: Caller) async throws {
+        guard let verifier = caller.project.settings.delivery.captcha, let captchas else {
+            throw AccountsError.captchaUnchecked
+        }
         // The verifiers' responses have at most some 2,000 characters.
         guard let response = caller.captchaResponse, (1...8_192).contains(response.reveal().utf8.count) else {
-            throw .captchaMissing
+            throw AccountsError.captchaMissing
         }
+        let limits = accessTokenLimits(caller)
+        try await stores.rateLimits.take(limits)
         let verdict: CaptchaService.Verdict
         do throws(CaptchaService.Failure) {
             verdict = try await captchas.verdict(
@@ -41,11 +49,12 @@ extension Parts {
                 metadata: ["project.id": "\(caller.project.id)", "error": "\(error)"]
             )
             if case .down = error, verifier.allowsWhenUnreachable { return }
-            throw .captchaUnchecked
+            throw AccountsError.captchaUnchecked
         }
         guard verdict.isSuccess, isOwnHost(verdict.hostname, caller), isGood(verdict.score, for: verifier) else {
-            throw .captchaRefused
+            throw AccountsError.captchaRefused
         }
+        try await stores.rateLimits.giveBack(limits)
     }
 
     /// A response from another site's page is worth nothing here; native apps have no host.

@@ -16,6 +16,7 @@ struct CaptchaScene: Sendable {
 
     static func run(
         _ change: @Sendable (inout ProjectSettings) -> Void = { _ in },
+        limitsRates: Bool = false,
         _ body: @Sendable (CaptchaScene) async throws -> Void
     ) async throws {
         try await WebReceiver.run { verifier in
@@ -35,6 +36,7 @@ struct CaptchaScene: Sendable {
             captcha.url = verifier.baseURL + "/siteverify"
             options.settings.delivery.captcha = captcha
             change(&options.settings)
+            options.limitsRates = limitsRates
             try await TestService.run(options) { service in
                 try await body(CaptchaScene(service: service, verifier: verifier))
             }
@@ -132,6 +134,23 @@ struct CaptchaTests {
             #expect(form["secret"] == "the secret" && form["response"] == "a person")
             #expect(form["remoteip"] == nil || form["remoteip"] == "127.0.0.1")
         }
+    }
+
+    @Test("T-E11: responses that the verifier refuses are limited before it is asked, and good ones take nothing")
+    func limit() async throws {
+        try await CaptchaScene.run(
+            { $0.rateLimits[.accessTokensPerAddress] = RateLimitBudget(count: 2, seconds: 3_600) },
+            limitsRates: true,
+            { scene in
+                let attempt = CaptchaScene.cases[1]
+                for _ in 0..<3 { #expect(try await scene.call(attempt, "a person").status == 200) }
+                for _ in 0..<2 {
+                    try await scene.call(attempt, "a program").expectRefused("INVALID_RECAPTCHA_TOKEN")
+                }
+                try await scene.call(attempt, "a program").expectRefused(LimitScene.blocked)
+                #expect(scene.verifier.received.count == 5)
+            }
+        )
     }
 
     @Test("an operation that the project does not list needs none", arguments: CaptchaScene.cases)
