@@ -234,6 +234,8 @@ extension SignInWithIdP {
 
     /// Stores the credential for an hour, under its existing handle or a new one, which expires no later than the
     /// first.
+    ///
+    /// A new one counts like the account that the conflict prevents (threats.md, T-E11).
     func keep(_ proof: Proof, _ request: Request, _ caller: Caller) async throws -> Secret {
         if proof.pending != nil, let pendingToken = request.pendingToken { return pendingToken }
         let (handle, now) = (Secret("idp_" + parts.random.handle()), parts.now())
@@ -241,6 +243,7 @@ extension SignInWithIdP {
         try await parts.pendingCredentials.insert(
             proof.credential,
             handle: handle,
+            within: parts.signUpLimits(caller),
             in: caller.scope,
             now: now,
             expiresAt: redeemed ?? proof.pending?.expiresAt ?? now.addingTimeInterval(3600)

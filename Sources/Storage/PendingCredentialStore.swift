@@ -10,7 +10,7 @@ import Traces
 package struct PendingCredentialStore: Sendable {
     let database: PostgresClient
     let keyRing: KeyRing
-    let inserts: Batcher<Never, NewPendingCredential, Void>
+    let inserts: Batcher<Never, NewPendingCredential, Bool>
 
     /// - Parameter batches: whether simultaneous conflicts share a statement.
     package init(database: PostgresClient, keyRing: KeyRing, batches: Bool = true) {
@@ -39,13 +39,21 @@ package struct PendingCredentialStore: Sendable {
         case tokens(idToken: String?, accessToken: String?, provider: ProviderID)
     }
 
+    /// - Throws: ``RateLimitReached``.
     package func insert(
         _ credential: FederatedCredential,
         handle: Secret,
+        within limits: RateLimits = .none,
         in scope: Scope,
         now: Date,
         expiresAt: Date
     ) async throws {
+        var limits = limits
+        if limits.count > 1 {
+            // One after another, so that the project's own refuses before the shared one counts.
+            try await RateLimitStore(database: database).take(limits)
+            limits = .none
+        }
         let handleHash = SecureHash.sha256(handle.reveal())
         // Beside an ID token, it may be any text that the client sent: nobody checked whose it is.
         let accessToken = credential.tokens.idToken == nil ? credential.tokens.accessToken : nil
@@ -56,16 +64,24 @@ package struct PendingCredentialStore: Sendable {
             idTokenHash: credential.tokens.idToken.map { SecureHash.sha256($0) } ?? [],
             accessTokenHash: accessToken.map { SecureHash.sha256($0) } ?? [],
             payload: try keyRing.seal(json: credential, for: Self.place(scope.project, handleHash)),
+            limits: limits,
             now: now,
             expiresAt: expiresAt
         )
-        try await inserts.answer(to: new, for: nil)
+        if try await inserts.answer(to: new, for: nil) { return }
+        // Together with others of the same address it exceeded the limit; alone it may still fit.
+        if try await Self.insert([new], database) == [true] { return }
+        try limits.check(passed: 0)
     }
 
-    private static func insert(_ all: [NewPendingCredential], _ database: PostgresClient) async throws -> [Void] {
-        try await database.execute(
+    /// Stores several with one statement.
+    ///
+    /// - Returns: for each, whether its bucket had room.
+    private static func insert(_ all: [NewPendingCredential], _ database: PostgresClient) async throws -> [Bool] {
+        let admitted = try await database.query(
             """
-            WITH audit AS (
+            WITH \(sql: RateLimits.takingTogether(from: all.map(\.limits), now: all.map(\.now).max() ?? Date())),
+            audit AS (
                 INSERT INTO audit_log (project, recorded_at, tenant, provider, action, address_prefix,
                     \(sql: AuditOrigin.arrayNames))
                 SELECT project, created_at, tenant, provider, \(AuditAction.conflictFound.rawValue),
@@ -73,8 +89,10 @@ package struct PendingCredentialStore: Sendable {
                 FROM unnest(\(all.map(\.scope.project.rawValue))::text[], \(all.map(\.now))::timestamptz[],
                     \(all.map(\.scope.tenant.rawValue))::text[], \(all.map(\.identity.provider.rawValue))::text[],
                     \(all.map(\.origin.addressPrefix))::text[], \(sql: AuditOrigin.arrays(of: all.map(\.origin))))
-                    n (project, created_at, tenant, provider, address_prefix, \(sql: AuditOrigin.arrayNames))
-            )
+                    WITH ORDINALITY
+                    n (project, created_at, tenant, provider, address_prefix, \(sql: AuditOrigin.arrayNames), number)
+                JOIN admitted USING (number)
+            ), kept AS (
             INSERT INTO pending_credentials (project, handle_hash, tenant, provider, subject, id_token_hash,
                 access_token_hash, payload, created_at, expires_at)
             SELECT n.project, n.handle_hash, n.tenant, n.provider, n.subject, nullif(n.id_token_hash, ''),
@@ -83,12 +101,17 @@ package struct PendingCredentialStore: Sendable {
                 \(all.map(\.scope.tenant.rawValue))::text[], \(all.map(\.identity.provider.rawValue))::text[],
                 \(all.map(\.identity.subject))::text[], \(all.map(\.idTokenHash))::bytea[],
                 \(all.map(\.accessTokenHash))::bytea[], \(all.map(\.payload))::bytea[],
-                \(all.map(\.now))::timestamptz[], \(all.map(\.expiresAt))::timestamptz[])
+                \(all.map(\.now))::timestamptz[], \(all.map(\.expiresAt))::timestamptz[]) WITH ORDINALITY
                 n (project, handle_hash, tenant, provider, subject, id_token_hash, access_token_hash, payload, created_at,
-                expires_at)
+                expires_at, number)
+            JOIN admitted USING (number)
+            )
+            SELECT number FROM admitted
             """
-        )
-        return all.map { _ in () }
+        ) { row in Int(try row.next(Int64.self)) - 1 }
+        var answers = [Bool](repeating: false, count: all.count)
+        for index in admitted where answers.indices.contains(index) { answers[index] = true }
+        return answers
     }
 
     /// Finds a pending credential; it stays until its first success, so failed attempts do not lose it.
@@ -149,6 +172,8 @@ struct NewPendingCredential: Sendable {
     var idTokenHash: [UInt8]
     var accessTokenHash: [UInt8]
     var payload: [UInt8]
+    /// One bucket at most.
+    var limits: RateLimits
     var now: Date
     var expiresAt: Date
     let origin = RequestContext.current.origin

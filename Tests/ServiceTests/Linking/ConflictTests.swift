@@ -1,5 +1,6 @@
 import Development
 import Linking
+import Postgres
 import Projects
 import Storage
 import StrictJSON
@@ -45,6 +46,40 @@ struct ConflictTests {
             #expect(account?.providers == ["github.com", "password"])
             #expect(account?["email"] == "ada@example.com")
             try await world.github(world.githubPerson()).expectSignedIn(as: owner)
+        }
+    }
+
+    @Test(
+        "T-E11: conflicts count like sign-ups, and beyond the limit nothing of them is stored",
+        arguments: [true, false]
+    )
+    func limit(isOfProject: Bool) async throws {
+        var options = LinkingWorld.options()
+        options.limitsRates = true
+        let budget = RateLimitBudget(count: 2, seconds: 3_600)
+        if isOfProject {
+            options.settings.rateLimits[.signUpsPerAddress] = budget
+        } else {
+            var numbers = RateLimitSettings()
+            numbers[.signUpsPerAddress] = budget
+            options.deploymentLimits = DeploymentLimits(numbers)
+        }
+        try await TestService.run(options) { service in
+            try await TestDatabase.current.client.execute("DELETE FROM rate_limits")
+            let world = try await LinkingWorld(service)
+            let owner = try await makeOwner(world)
+            for number in 0..<3 {
+                let reply = try await world.acme(world.person(verified: false))
+                if number < 2 {
+                    reply.expectConflict(with: owner, providers: [])
+                } else {
+                    reply.expectRefused(LimitScene.blocked)
+                }
+            }
+            let stored = try await TestDatabase.current.client.query(
+                "SELECT count(*) FROM pending_credentials WHERE project = \(service.project.id.rawValue)"
+            ) { try $0.next(Int64.self) }
+            #expect(stored == [2])
         }
     }
 
