@@ -72,7 +72,8 @@ package struct SignInWithPhoneNumber: Sendable {
         for number in Parts.tries {
             try await parts.pause(beforeTry: number)
             let selectors = AccountSelectors(phoneNumbers: proof.phoneNumber.spellings)
-            let owner = try await parts.accounts.find(selectors, merged: true, in: caller.scope).first
+            let found = try await parts.accounts.find(selectors, merged: true, in: caller.scope)
+            let owner = found.first { $0.phoneNumber == proof.phoneNumber.text } ?? found.first
             let result =
                 if let idToken = request.idToken {
                     try await link(proof, owner: owner?.id, idToken: idToken, for: request.operation, caller)

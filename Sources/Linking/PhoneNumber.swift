@@ -38,10 +38,35 @@ package struct PhoneNumber: Sendable, Hashable, CustomStringConvertible {
         return number.dropFirst()
     }
 
-    /// This number, and the same with its national prefix, as earlier releases stored it if it was entered like that.
+    /// This number, the same with its national prefix, as earlier releases stored it if it was entered like that, and as
+    /// its country wrote it before.
     package var spellings: [String] {
-        guard let plan = NumberingPlan.of(digits), !plan.nationalPrefix.isEmpty else { return [text] }
-        return [text, "+\(plan.code)\(plan.nationalPrefix)\(digits.dropFirst(plan.code.count))"]
+        guard let plan = NumberingPlan.of(digits) else { return [text] }
+        let national = digits.dropFirst(plan.code.count)
+        let prefixed = plan.nationalPrefix.isEmpty ? [] : [plan.nationalPrefix + national]
+        return [text] + (prefixed + Self.former(national, of: plan.code)).map { "+\(plan.code)\($0)" }
+    }
+
+    /// A national number in plans that ended, if it is certainly the same subscriber's.
+    private static func former(_ national: Substring, of code: String) -> [String] {
+        switch code {
+        // Mexico, until 2019: mobile numbers from abroad.
+        case "52": ["1" + national]
+        // Benin, until 2024: without the first two digits.
+        case "229" where national.hasPrefix("01"): [String(national.dropFirst(2))]
+        // Côte d'Ivoire, until 2021: mobile numbers had eight digits, of which the second told the operator, as the first two
+        // do now; 2 and 3 began numbers of landlines.
+        case "225" where national.utf8.count == 10 && !["2", "3"].contains(national.dropFirst(2).first):
+            switch (national.prefix(2), national.utf8.dropFirst(3).first ?? 0) {
+            case ("01", UInt8(ascii: "0")...UInt8(ascii: "3")), ("05", UInt8(ascii: "4")...UInt8(ascii: "6")),
+                ("07", UInt8(ascii: "7")...UInt8(ascii: "9")):
+                [String(national.dropFirst(2))]
+            default: []
+            }
+        // Lithuania, until 2024: the national prefix was 8.
+        case "370": ["8" + national]
+        default: []
+        }
     }
 
     /// Without the `+`.

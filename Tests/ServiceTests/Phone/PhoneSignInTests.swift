@@ -281,6 +281,28 @@ struct PhoneSignInTests {
         }
     }
 
+    @Test(
+        "a number that is stored as its country wrote it before is found, and no other one",
+        arguments: [
+            ("+525512345678", "+5215512345678", true), ("+2290197000001", "+22997000001", true),
+            ("+2250707000001", "+22507000001", true), ("+2250107000001", "+22507000001", false),
+            ("+2250722700001", "+22522700001", false), ("+37061234567", "+370861234567", true),
+        ]
+    )
+    func formerPlans(_ number: String, _ stored: String, _ isSame: Bool) async throws {
+        try await PhoneScene.run { service in
+            let user = try await service.signInByPhone(number)
+            #expect(user.status == 200, "\(user)")
+            for table in ["accounts", "account_phones"] as [SQL] {
+                try await TestDatabase.current.client.execute(
+                    "UPDATE \(sql: table) SET phone_number = \(stored) WHERE account = \(user.localID ?? "")"
+                )
+            }
+            let again = try await service.signInByPhone(number)
+            #expect(again.status == 200 && (again.localID == user.localID) == isSame, "\(again)")
+        }
+    }
+
     @Test("missing or invalid fields are refused in order, and affect no account")
     func badInput() async throws {
         try await PhoneScene.run { service in
