@@ -28,7 +28,13 @@ package struct ChangeProvider: Sendable {
         try apply(patch, to: &provider)
         // Those of a configuration of before, which may have been deleted a moment ago (T-D32).
         guard try await !configuration.keepsTokens(of: id, in: scope) else { throw ConfigurationError.tokensKept }
-        try await configuration.createProvider(provider, in: scope)
+        do {
+            try await configuration.createProvider(provider, in: scope)
+        } catch ConfigurationError.notFound {
+            throw AdministrationError.invalid(
+                "A project or tenant can have at most \(ConfigurationStore.providerLimit) providers."
+            )
+        }
         return provider
     }
 

@@ -22,7 +22,12 @@ package struct ManageTenants: Sendable {
         let suffix = random.text(5, of: "abcdefghijklmnopqrstuvwxyz0123456789")
         let name = tenant.displayName.flatMap { TenantConfiguration.isDisplayName($0) ? $0 : nil }
         tenant.id = TenantID(rawValue: "\(name ?? "tenant")-\(suffix)")
-        try await configuration.createTenant(tenant, in: project.id)
+        do {
+            try await configuration.createTenant(tenant, in: project.id)
+        } catch ConfigurationError.notFound {
+            let limit = ConfigurationStore.tenantLimit
+            throw AdministrationError.invalid("A project can have at most \(limit) tenants.")
+        }
         return try find(tenant.id, of: project.id)
     }
 

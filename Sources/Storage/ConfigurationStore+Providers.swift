@@ -5,9 +5,13 @@ package import Projects
 import Secrets
 
 extension ConfigurationStore {
+    /// The number of providers that a project or a tenant can have: each node keeps all of them in memory.
+    package static let providerLimit = 100
+
     /// Adds a provider's configuration.
     ///
-    /// - Throws: ``ConfigurationError/alreadyExists``.
+    /// - Throws: ``ConfigurationError/alreadyExists``; ``ConfigurationError/notFound`` if the project or tenant has as many as
+    ///   it may (``providerLimit``).
     package func createProvider(_ configuration: ProviderConfiguration, in scope: Scope) async throws {
         let secrets = try seal(configuration, scope)
         do {
@@ -15,10 +19,14 @@ extension ConfigurationStore {
                 """
                 INSERT INTO provider_configurations (project, tenant, provider, enabled, display_name, client_id,
                     client_secret, webhook_secret, audiences, issuer, response_type, overrides, created_at, updated_at)
-                VALUES (\(scope.project.rawValue), \(scope.tenant.rawValue), \(configuration.provider.rawValue),
+                SELECT \(scope.project.rawValue), \(scope.tenant.rawValue), \(configuration.provider.rawValue),
                     \(configuration.enabled), \(configuration.displayName), \(configuration.clientID), \(secrets.client),
                     \(secrets.webhook), \(configuration.audiences), \(configuration.issuer),
-                    \(configuration.responseType?.rawValue), \(configuration.overrides), \(now()), \(now()))
+                    \(configuration.responseType?.rawValue), \(configuration.overrides), \(now()), \(now())
+                WHERE \(Int64(Self.providerLimit)) > (
+                    SELECT count(*) FROM provider_configurations
+                    WHERE project = \(scope.project.rawValue) AND tenant = \(scope.tenant.rawValue)
+                )
                 RETURNING provider
                 """,
                 recording: AuditEntry(.providerCreated, in: scope, providers: [configuration.provider], at: now())

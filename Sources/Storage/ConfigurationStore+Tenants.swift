@@ -4,16 +4,23 @@ package import Projects
 import StrictJSON
 
 extension ConfigurationStore {
+    /// The number of tenants that a project can have: each node keeps all of them in memory.
+    package static let tenantLimit = 1_000
+
     /// Adds a tenant to a project.
     ///
-    /// - Throws: ``ConfigurationError/alreadyExists`` for an ID that a tenant has or had.
+    /// - Throws: ``ConfigurationError/alreadyExists`` for an ID that a tenant has or had; ``ConfigurationError/notFound`` if
+    ///   the project has as many as it may (``tenantLimit``).
     package func createTenant(_ tenant: TenantConfiguration, in project: ProjectID) async throws {
         do {
             try await changing(
                 """
                 INSERT INTO tenants (project, tenant, display_name, disabled, settings, created_at)
-                VALUES (\(project.rawValue), \(tenant.id.rawValue), \(tenant.displayName), \(tenant.isDisabled),
-                    \(try Self.text(of: tenant.settings))::jsonb, \(now()))
+                SELECT \(project.rawValue), \(tenant.id.rawValue), \(tenant.displayName), \(tenant.isDisabled),
+                    \(try Self.text(of: tenant.settings))::jsonb, \(now())
+                WHERE \(Int64(Self.tenantLimit)) > (
+                    SELECT count(*) FROM tenants WHERE project = \(project.rawValue) AND deleted_at IS NULL
+                )
                 RETURNING tenant
                 """,
                 recording: AuditEntry(.tenantCreated, in: Scope(project: project, tenant: tenant.id), at: now())

@@ -1,5 +1,6 @@
 import Development
 import Linking
+import Postgres
 import Projects
 import Secrets
 import Storage
@@ -31,6 +32,28 @@ struct ProviderConfigurationTests {
                 again.error
                     == "CONFIGURATION_EXISTS : The OAuthIdpConfig already exists with config_id: oidc.acme"
             )
+        }
+    }
+
+    @Test("T-E11: a project has at most a hundred providers")
+    func limit() async throws {
+        try await TestService.run { service in
+            _ = try await service.admin("oauthIdpConfigs?oauthIdpConfigId=oidc.acme", oidc, version: "v2")
+            try await TestDatabase.current.client.execute(
+                """
+                INSERT INTO provider_configurations (project, tenant, provider, enabled, client_id, created_at, updated_at)
+                SELECT p.project, '', 'oidc.n' || n, false, 'app', p.created_at, p.updated_at
+                FROM provider_configurations p, generate_series(1, 99) n WHERE p.project = \(service.project.id.rawValue)
+                """
+            )
+            let new = "oauthIdpConfigs?oauthIdpConfigId=oidc.new"
+            let refused = try await service.admin(new, oidc, version: "v2")
+            #expect(
+                refused.error == "INVALID_CONFIG : A project or tenant can have at most 100 providers.",
+                "\(refused)"
+            )
+            _ = try await service.admin("oauthIdpConfigs/oidc.acme", nil, method: "DELETE", version: "v2")
+            #expect(try await service.admin(new, oidc, version: "v2").status == 200)
         }
     }
 

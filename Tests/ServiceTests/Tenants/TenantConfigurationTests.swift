@@ -71,6 +71,25 @@ struct TenantConfigurationTests {
         }
     }
 
+    @Test("T-E11: a project has at most a thousand tenants")
+    func limit() async throws {
+        try await run { service in
+            let made = try await service.makeTenant("Northwind")
+            // As many as the first one, which are not read before the next change of the configuration.
+            try await TestDatabase.current.client.execute(
+                """
+                INSERT INTO tenants (project, tenant, display_name, disabled, settings, created_at)
+                SELECT t.project, 't-' || n, t.display_name, t.disabled, t.settings, t.created_at
+                FROM tenants t, generate_series(1, 999) n WHERE t.project = \(service.project.id.rawValue)
+                """
+            )
+            let refused = try await service.admin("tenants", ["displayName": "Southwind"], version: "v2")
+            #expect(refused.error == "INVALID_CONFIG : A project can have at most 1000 tenants.", "\(refused)")
+            _ = try await service.admin("tenants/\(made)", nil, method: "DELETE", version: "v2")
+            _ = try await service.makeTenant("Southwind")
+        }
+    }
+
     @Test("only a project that allows tenants gets one")
     func isAllowed() async throws {
         try await TestService.run { service in
