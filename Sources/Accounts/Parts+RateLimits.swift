@@ -138,7 +138,7 @@ extension Parts {
 
     private func limits(_ keys: [RateLimitKey], _ caller: Caller) -> RateLimits {
         RateLimits(
-            keys.filter { !caller.isBackEnd || !$0.kind.countsAddresses },
+            keys.filter { !caller.isBackEnd || !$0.kind.countsAddresses }.flatMap { [$0] + ofSite($0.kind, caller) },
             settings: caller.project.settings.rateLimits,
             deployment: deploymentLimits,
             from: caller.address,
@@ -148,6 +148,16 @@ extension Parts {
             now: now()
         )
     }
+}
+
+/// What a /48 counts by, of which one customer can have all 65,536 networks: eight times what one of them has.
+///
+/// Flows and sign-ups share statements, which need one bucket for each.
+private func ofSite(_ kind: RateLimitKind, _ caller: Caller) -> [RateLimitKey] {
+    guard let site = caller.site, kind.countsAddresses, !caller.isVouchedFor,
+        kind != .flowsPerAddress, kind != .signUpsPerAddress
+    else { return [] }
+    return [RateLimitKey(kind, [site], .allProjects(times: 8))]
 }
 
 extension Caller {

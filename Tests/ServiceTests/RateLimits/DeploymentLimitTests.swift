@@ -43,6 +43,19 @@ struct DeploymentLimitTests {
         }
     }
 
+    @Test("T-E8: the networks of one /48 have eight times what one of them has")
+    func sites() async throws {
+        try await TestService.run(options()) { service in
+            var sent: [Int] = []
+            for network in 0..<9 {
+                sent.append(try await sms(service, from: "2001:db8:5:\(network)::1", "1\(network)"))
+            }
+            #expect(sent == [Int](repeating: 3, count: 8) + [0])
+            let other = try await sms(service, from: "2001:db8:6::1", "19")
+            #expect(other == 3)
+        }
+    }
+
     @Test("a project's number that cannot act is refused by name; what is there stays")
     func idle() async throws {
         try await TestService.run(options()) { service in
