@@ -58,7 +58,9 @@ package struct Caller: Sendable {
         self.language = language
     }
 
-    /// Whose its password hashes are. A back end's network is its own, and the visitor's network is only its word.
+    /// Whose its password hashes are.
+    ///
+    /// A back end's network is its own, and a visitor's network is only the back end's word.
     var hashShare: HashShare {
         var share = project.hashShare
         if !isBackEnd, !isVouchedFor { share.network = site ?? subscriber }

@@ -45,7 +45,9 @@ extension Parts {
         return .none
     }
 
-    /// An address has its own limit in each project. All addresses of its mailbox have a wider one there, and a still wider
+    /// An address has its own limit in each project.
+    ///
+    /// All addresses of its mailbox have a wider one there, and a still wider
     /// one in all projects; both leave room for the address without a tag, so neither another project nor requests for
     /// `victim+1@example.com` keep emails from `victim@example.com` (threats.md, T-E34).
     ///
