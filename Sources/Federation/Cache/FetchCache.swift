@@ -19,7 +19,7 @@ final class FetchCache<Value: Sendable>: Sendable {
         /// The maximum number of documents.
         var capacity = 1_024
         /// The number of callers that wait for one load; the others get ``FederationError/overloaded``.
-        var maximumWaiting = 64
+        var maximumWaiting = 512
         /// The longest time in seconds for which a failed load is not retried because it took long.
         var longestPause: TimeInterval = 10
     }

@@ -124,7 +124,7 @@ import Testing
         }
     }
 
-    @Test("T-E36: a provider that hangs costs one timeout, holds 65 callers, and has a pause as long")
+    @Test("T-E36: a provider that hangs costs one timeout, holds 513 callers, and has a pause as long")
     func hanging() async throws {
         try await FederationWorld.run { world in
             let path = "/.well-known/openid-configuration"
@@ -138,8 +138,8 @@ import Testing
                 }
             }
             try await withThrowingTaskGroup(of: FederationError?.self) { group in
-                for _ in 0..<80 { group.addTask { try await start() } }
-                // One reads, 64 wait for it, the others are told so at once.
+                for _ in 0..<528 { group.addTask { try await start() } }
+                // One reads, 512 wait for it, the others are told so at once.
                 for _ in 0..<15 { #expect(try await group.next() == .overloaded) }
                 world.clock.advance(7)
                 try await world.timeRunsOut(at: path)
@@ -163,7 +163,7 @@ import Testing
             world.clock.advance(3_600)
             world.server.on(path, .stall())
             try await withThrowingTaskGroup(of: Void.self) { group in
-                for _ in 0..<80 { group.addTask { _ = try await world.start(world.oidc()) } }
+                for _ in 0..<528 { group.addTask { _ = try await world.start(world.oidc()) } }
                 for _ in 0..<15 { try await group.next() }
                 try await waitUntil { world.server.requests(to: path).count == 2 }
                 try await world.time.runOut()
