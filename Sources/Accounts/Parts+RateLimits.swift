@@ -58,8 +58,9 @@ extension Parts {
     func mailLimits(to recipient: EmailAddress, askedBy account: Account?, _ caller: Caller) -> RateLimits {
         var asker: [String] = []
         if let account {
-            let own = [account.email?.canonical, account.initialEmail.flatMap { EmailAddress($0) }?.canonical]
-            asker = own.contains(recipient.canonical) ? ["own"] : ["signed in"]
+            let isOwn = account.email?.canonical == recipient.canonical
+            // An account of another tenant may have the email, too.
+            asker = isOwn ? ["own", caller.tenant.rawValue] : ["signed in"]
         }
         let mailbox = [recipient.mailbox, "mailbox"] + asker
         var keys = [
@@ -109,7 +110,7 @@ extension Parts {
         limits([RateLimitKey(.smsPerRecipient, [number.text, "test"], .project(times: 1))], caller)
     }
 
-    /// The caller has proved a first factor, so no one else can use up these limits.
+    /// Of codes that can be guessed. Whoever has the first factor can use them up (threats.md, T-E2).
     func secondFactorLimits(of account: String, _ caller: Caller) -> RateLimits {
         limits([.secondFactorTries: [account]], caller)
     }

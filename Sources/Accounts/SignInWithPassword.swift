@@ -39,13 +39,21 @@ package struct SignInWithPassword: Sendable {
         _ caller: Caller
     ) async throws -> (account: Account, result: FirstFactorResult)? {
         let settings = caller.project.settings
+        let limits = parts.passwordLimits(for: address, caller)
         let found = try await parts.accounts.findForPassword(
             email: address,
-            within: parts.passwordLimits(for: address, caller),
+            within: limits,
             from: caller.addressPrefix,
             in: caller.scope
         )
-        let match = try await match(password, against: found?.password?.hash, caller)
+        let match: PasswordMatch?
+        do { match = try await self.match(password, against: found?.password?.hash, caller) } catch let error {
+            // Nothing was compared, so it was no try.
+            if case AccountsError.overloaded = error {
+                try await parts.stores.rateLimits.giveBack(found?.taken ?? limits)
+            }
+            throw error
+        }
         guard let found, let match, let stored = found.password else {
             AccountEvents.count(.refused, .password, caller)
             if settings.emailEnumerationProtection { throw AccountsError.invalidLoginCredentials }

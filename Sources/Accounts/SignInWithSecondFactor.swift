@@ -151,7 +151,7 @@ package struct SignInWithSecondFactor: Sendable {
     ) async throws -> IssuedTokens {
         let pending = try parts.pendingSignIn(pendingCredential, late: .challengeTimeout, caller)
         let party = try parts.relyingParty(caller)
-        try await parts.stores.rateLimits.take(parts.secondFactorLimits(of: pending.account, caller))
+        // No limit: nobody guesses a signature, and whoever has the password would use up the owner's tries.
         let challenge = response.clientData.challenge
         let isTaken = try await parts.flows.take(
             PasskeyChallenge(challenge, for: .secondFactor(AccountID(pending.account))),

@@ -23,9 +23,13 @@ struct HashQueue<Job> {
     /// - Returns: false if there is no room, in total or in the share.
     mutating func insert(_ job: Job, of share: HashShare) -> Bool {
         guard count < capacity else { return false }
-        if let project = share.project, projects[project]?.count ?? 0 >= shareLimit { return false }
+        let project = projects[share.project]
+        if share.project != nil, project?.count ?? 0 >= shareLimit { return false }
         if let network = share.network {
-            guard networks[network, default: 0] < shareLimit else { return false }
+            // One network keeps out neither other projects nor the others of its own.
+            guard networks[network, default: 0] < shareLimit,
+                project?.held[network, default: 0] ?? 0 < max(1, shareLimit / 4)
+            else { return false }
             networks[network, default: 0] += 1
         }
         count += 1
@@ -83,12 +87,15 @@ struct HashQueue<Job> {
     private struct Project {
         private(set) var waiting: [Entry] = []
         private(set) var count = 0
+        /// Running and waiting ones of each network.
+        private(set) var held: [String: Int] = [:]
         private(set) var turn = Turn()
         private var networks: [String?: Turn] = [:]
         private var floor = Duration.zero
 
         mutating func insert(_ entry: Entry) {
             count += 1
+            if let network = entry.share.network { held[network, default: 0] += 1 }
             waiting.append(entry)
         }
 
@@ -103,6 +110,7 @@ struct HashQueue<Job> {
 
         mutating func end(_ network: String?, after time: Duration) {
             count -= 1
+            if let network, let count = held[network] { held[network] = count > 1 ? count - 1 : nil }
             turn.end(after: time)
             networks[network]?.end(after: time)
             networks = networks.filter { $0.value.running > 0 || $0.value.used > floor }

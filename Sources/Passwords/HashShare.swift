@@ -8,6 +8,9 @@ package struct HashShare: Sendable, Hashable {
 
     package static let service = HashShare()
 
+    /// Sign-ins of admins to the console, which no project has: its ID would not be empty.
+    package static func console(network: String?) -> HashShare { HashShare(project: "", network: network) }
+
     package init(project: String? = nil, network: String? = nil) {
         self.project = project
         self.network = network

@@ -86,7 +86,7 @@ package struct SetUpConsole: Sendable {
         let invitation = try await invitation(code, subscriber)
         let signerKey = parts.random.bytes(64)
         let secrets = ConsoleSecrets(
-            password: try await hash(password, signerKey, for: HashShare(network: subscriber)),
+            password: try await hash(password, signerKey, for: .console(network: subscriber)),
             signerKey: signerKey,
             app: [UInt8](pending.app)
         )

@@ -39,7 +39,7 @@ package struct SignInToConsole: Sendable {
         case session(Secret)
 
         fileprivate var hashShare: HashShare {
-            if case .page(_, let subscriber) = self { HashShare(network: subscriber) } else { .service }
+            if case .page(_, let subscriber) = self { .console(network: subscriber) } else { .service }
         }
     }
 

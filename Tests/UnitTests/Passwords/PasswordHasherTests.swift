@@ -120,7 +120,7 @@ import Testing
             for _ in 0..<5 {
                 group.addTask { _ = try await hasher.hash(password, signerKey: signerKey) }
             }
-            while !Task.isCancelled, hasher.load < 5 { await Task.yield() }
+            while !Task.isCancelled, hasher.load < flood.places + 1 { await Task.yield() }
             let refused = Counter()
             for _ in 0..<3 {
                 group.addTask {
@@ -143,48 +143,70 @@ import Testing
     }
 
     @Test(
-        "T-E35: a project, or a network in all projects, has a quarter of the places, and runs after another's that waits",
+        """
+        T-E35: a project, or a network in all projects, has a quarter of the places, a network in one project a quarter of
+        that, and each runs after another's that waits
+        """,
         arguments: [
-            (
-                [HashShare(project: "flooded"), HashShare(project: "flooded", network: "198.18.0.1")],
-                HashShare(project: "other", network: "198.18.0.1"),
-                1
+            Flood(of: ["flooded"], network: nil, places: 16, other: HashShare(project: "other"), latest: 1),
+            Flood(
+                of: ["one", "two", "three", "four"],
+                network: "198.18.0.1",
+                places: 16,
+                other: HashShare(project: "one", network: "198.18.0.2"),
+                latest: 13
             ),
-            (
-                [HashShare(project: "one", network: "198.18.0.1"), HashShare(project: "two", network: "198.18.0.1")],
-                HashShare(project: "one", network: "198.18.0.2"),
-                3
+            Flood(
+                of: ["one"],
+                network: "198.18.0.1",
+                places: 4,
+                other: HashShare(project: "one", network: "198.18.0.2"),
+                latest: 1
             ),
-        ] as [([HashShare], HashShare, Int)]
+        ]
     )
-    func shares(_ flood: [HashShare], _ other: HashShare, _ latest: Int) async throws {
+    func shares(_ flood: Flood) async throws {
         let gate = Gate()
         let order = Order()
-        let hasher = PasswordHasher(workers: 1, queueLimit: 15) { password, _, _, _ in
+        let hasher = PasswordHasher(workers: 1, queueLimit: 63) { password, _, _, _ in
             gate.wait()
             order.append(String(decoding: password, as: UTF8.self))
             return [UInt8](repeating: 0, count: 64)
         }
         try await withThrowingTaskGroup(of: Void.self) { group in
-            for number in 0..<4 {
+            for number in 0..<flood.places {
                 group.addTask {
-                    let share = flood[number % flood.count]
+                    let share = flood.shares[number % flood.shares.count]
                     _ = try await hasher.hash(Secret("flood"), signerKey: signerKey, for: share)
                 }
                 while !Task.isCancelled, hasher.load < number + 1 { await Task.yield() }
             }
             await #expect(throws: PasswordError.overloaded) {
-                try await hasher.hash(Secret("flood"), signerKey: signerKey, for: flood[0])
+                try await hasher.hash(Secret("flood"), signerKey: signerKey, for: flood.shares[0])
             }
-            group.addTask { _ = try await hasher.hash(Secret("other"), signerKey: signerKey, for: other) }
+            group.addTask { _ = try await hasher.hash(Secret("other"), signerKey: signerKey, for: flood.other) }
             while !Task.isCancelled, hasher.load < 5 { await Task.yield() }
             while !Task.isCancelled, gate.entered < 1 { await Task.yield() }
             gate.open()
             try await group.waitForAll()
         }
         // The first ran already when the other one came; then each project has its turn.
-        #expect(order.values.firstIndex(of: "other") ?? 5 <= latest, "\(order.values)")
+        #expect(order.values.firstIndex(of: "other") ?? .max <= flood.latest, "\(order.values)")
         await hasher.shutdown()
+    }
+
+    /// Hashes that fill the places of a network or project.
+    struct Flood: Sendable {
+        let shares: [HashShare]
+        let places: Int
+        let other: HashShare
+        /// How many run before the other one, at most.
+        let latest: Int
+
+        init(of projects: [String], network: String?, places: Int, other: HashShare, latest: Int) {
+            shares = projects.map { HashShare(project: $0, network: network) }
+            (self.places, self.other, self.latest) = (places, other, latest)
+        }
     }
 
     private final class Order: Sendable {
