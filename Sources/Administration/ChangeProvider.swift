@@ -83,9 +83,16 @@ package struct ChangeProvider: Sendable {
         guard version == nil || version == configuration.version(of: provider) else { throw .changedMeanwhile }
     }
 
+    /// In bytes: each node keeps the configurations of all projects in memory, and reads them at each change.
+    private static let maximumSize = 65_536
+
     private func apply(_ patch: Patch<ProviderConfiguration>, to provider: inout ProviderConfiguration) throws {
         let before = provider
         try patch.apply(to: &provider)
+        let texts = [provider.overrides ?? "", provider.clientID, provider.displayName ?? ""] + provider.audiences
+        guard texts.reduce(0, { $0 + $1.utf8.count }) <= Self.maximumSize else {
+            throw AdministrationError.invalid("A provider's configuration can have at most 64 KiB.")
+        }
         do {
             if provider.provider.isSAML {
                 try Self.check(provider.saml)

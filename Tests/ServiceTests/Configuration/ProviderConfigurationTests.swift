@@ -35,6 +35,17 @@ struct ProviderConfigurationTests {
         }
     }
 
+    @Test("T-E11: a provider's configuration has at most 64 KiB")
+    func size() async throws {
+        try await TestService.run { service in
+            let many = JSON.string(String(repeating: "a", count: 65_536))
+            let path = "oauthIdpConfigs/oidc.acme?updateMask=displayName"
+            _ = try await service.admin("oauthIdpConfigs?oauthIdpConfigId=oidc.acme", oidc, version: "v2")
+            let refused = try await service.admin(path, ["displayName": many], method: "PATCH", version: "v2")
+            #expect(refused.error?.hasPrefix("INVALID_CONFIG") == true, "\(refused.status) \(refused.error ?? "")")
+        }
+    }
+
     @Test("T-E11: a project has at most a hundred providers")
     func limit() async throws {
         try await TestService.run { service in

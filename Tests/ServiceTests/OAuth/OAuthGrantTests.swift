@@ -89,7 +89,7 @@ struct OAuthGrantTests {
     @Test("T-F39: what a client gave up while the user was asked is not granted, though it has it back at the end")
     func shownToTheUser() async throws {
         let all = "openid email offline_access"
-        func change(_ scene: OAuthScene, _ scope: String) async throws {
+        @Sendable func change(_ scene: OAuthScene, _ scope: String) async throws {
             let id = scene.clientID
             let reply = try await scene.service.admin(
                 "oauthClients/\(id)",
