@@ -42,7 +42,7 @@ package struct DeliverMessages: Service {
             }
         }
 
-        /// The number of them for one project's receivers of a kind, so that those that hang leave room for others.
+        /// The number of them for one project, of all kinds, so that those that hang leave room for others (T-E11).
         var quota: Int { slots / 4 }
 
         /// The number of them for one of these receivers: a project has one, or many clients.
@@ -152,10 +152,7 @@ package struct DeliverMessages: Service {
         _ inProgress: [OutboxStore.Destination: Int]
     ) async throws -> [OutboxStore.Message] {
         let (kinds, carried) = (kinds(lane), lane == .mail ? carriedByEndpoints : [])
-        let byProject = Dictionary(
-            inProgress.map { (OutboxStore.Destination(project: $0.key.project, kind: $0.key.kind), $0.value) },
-            uniquingKeysWith: +
-        )
+        let byProject = Dictionary(inProgress.map { ($0.key.project, $0.value) }, uniquingKeysWith: +)
         // Whichever receiver the messages are for, none gets more than its quota.
         func room(_ quota: Int, _ counts: some Collection<Int>) -> Int {
             quota - (counts.filter { $0 < quota }.max() ?? 0)
@@ -169,8 +166,9 @@ package struct DeliverMessages: Service {
         return try await parts.stores.outbox.take(
             kinds,
             and: carried,
-            except: byProject.filter { $0.value >= lane.quota }.map(\.key)
-                + inProgress.filter { $0.value >= lane.receiverQuota }.map(\.key),
+            except: inProgress.filter { $0.value >= lane.receiverQuota }.map(\.key),
+            andAllOf: byProject.filter { $0.value >= lane.quota }.map(\.key),
+            inProgress: byProject,
             limit: limit,
             lease: lane.lease,
             now: parts.now()

@@ -38,10 +38,10 @@ package struct OutboxStore: Sendable {
     package struct Destination: Sendable, Hashable {
         package var project: ProjectID
         package var kind: String
-        /// Nil for all of the project's.
-        package var receiver: String?
+        /// A client; empty for the project's own receiver.
+        package var receiver: String
 
-        package init(project: ProjectID, kind: String, receiver: String? = nil) {
+        package init(project: ProjectID, kind: String, receiver: String = "") {
             self.project = project
             self.kind = kind
             self.receiver = receiver
@@ -51,7 +51,11 @@ package struct OutboxStore: Sendable {
     /// How long a finished message is kept, in seconds.
     private static let lifetime = 30.0 * 86_400
 
-    /// Leases messages that are due, longest overdue first, including expired ones.
+    /// Leases messages that are due, including expired ones.
+    ///
+    /// Projects take turns: first is the one with the fewest messages in progress, and of several the one whose message
+    /// is longest overdue. So do the receivers of a project; a message of one that has nothing in progress on any node,
+    /// and nothing to be tried again, goes before that of one that may hang.
     ///
     /// Reads only messages that it may take: those of each destination from their place in an index, so that another
     /// destination's backlog costs nothing, however long it is.
@@ -59,19 +63,22 @@ package struct OutboxStore: Sendable {
     /// - Parameters:
     ///   - kinds: those that this node delivers; messages of others wait for nodes that do.
     ///   - additions: what it delivers besides.
-    ///   - exceptions: what it takes nothing for now.
+    ///   - receivers: those that it takes nothing for now.
+    ///   - projects: those that it takes nothing for now.
+    ///   - inProgress: the messages of each project that it delivers already.
     ///   - lease: seconds for which no other worker takes them.
     package func take(
         _ kinds: [String],
         and additions: [Destination] = [],
-        except exceptions: [Destination] = [],
+        except receivers: [Destination] = [],
+        andAllOf projects: [ProjectID] = [],
+        inProgress: [ProjectID: Int] = [:],
         limit: Int,
         lease: TimeInterval,
         now: Date
     ) async throws -> [Message] {
         let allKinds = Set(kinds + additions.map(\.kind)).sorted()
-        let projects = exceptions.filter { $0.receiver == nil }
-        let receivers = exceptions.filter { $0.receiver != nil }
+        let busy = Array(inProgress)
         let rows = try await database.query(
             """
             WITH RECURSIVE destinations AS (
@@ -86,35 +93,45 @@ package struct OutboxStore: Sendable {
                     ORDER BY kind, project, receiver LIMIT 1
                 ) n
             ), served AS MATERIALIZED (
-                SELECT kind, project, receiver FROM destinations
+                SELECT kind, project, receiver, (
+                    SELECT true FROM outbox m
+                    WHERE \(sql: Self.isWaiting) AND m.kind = d.kind AND m.project = d.project
+                        AND m.receiver = d.receiver AND m.next_attempt_at > \(now)
+                    ORDER BY m.kind, m.project, m.receiver, m.next_attempt_at LIMIT 1
+                ) IS NOT NULL AS holds
+                FROM destinations d
                 WHERE (kind = ANY (\(kinds)::text[]) OR (kind, project) IN (
                         SELECT * FROM unnest(\(additions.map(\.kind))::text[],
                             \(additions.map(\.project.rawValue))::text[])
                     ))
-                    AND (kind, project) NOT IN (
-                        SELECT * FROM unnest(\(projects.map(\.kind))::text[],
-                            \(projects.map(\.project.rawValue))::text[])
-                    )
+                    AND project <> ALL (\(projects.map(\.rawValue))::text[])
                     AND (kind, project, receiver) NOT IN (
                         SELECT * FROM unnest(\(receivers.map(\.kind))::text[],
-                            \(receivers.map(\.project.rawValue))::text[], \(receivers.compactMap(\.receiver))::text[])
+                            \(receivers.map(\.project.rawValue))::text[], \(receivers.map(\.receiver))::text[])
                     )
             ), candidates AS MATERIALIZED (
-                SELECT m.project, m.message, m.next_attempt_at FROM served v CROSS JOIN LATERAL (
-                    SELECT project, message, next_attempt_at FROM outbox
-                    WHERE \(sql: Self.isWaiting)
+                SELECT m.project, m.message, m.next_attempt_at, coalesce(b.messages, 0) + row_number() OVER (
+                    PARTITION BY m.project ORDER BY m.turn, v.holds, m.next_attempt_at
+                ) AS place
+                FROM served v CROSS JOIN LATERAL (
+                    SELECT *, row_number() OVER (ORDER BY next_attempt_at) AS turn FROM (
+                        SELECT project, message, next_attempt_at FROM outbox
+                        WHERE \(sql: Self.isWaiting)
                         AND (kind, project, receiver, next_attempt_at) >= (v.kind, v.project, v.receiver, '-infinity')
                         AND (kind, project, receiver, next_attempt_at) <= (v.kind, v.project, v.receiver, \(now))
-                    ORDER BY kind, project, receiver, next_attempt_at LIMIT \(sql: Self.candidates)
+                        ORDER BY kind, project, receiver, next_attempt_at LIMIT \(sql: Self.candidates)
+                    ) m
                 ) m
-                ORDER BY m.next_attempt_at LIMIT \(sql: Self.candidates)
+                LEFT JOIN unnest(\(busy.map(\.key.rawValue))::text[], \(busy.map { Int64($0.value) })::bigint[])
+                    b (project, messages) ON b.project = m.project
+                ORDER BY place, m.next_attempt_at LIMIT \(sql: Self.candidates)
             )
             UPDATE outbox o SET attempts = attempts + 1, next_attempt_at = \(now.addingTimeInterval(lease))
             FROM (
                 SELECT m.project, m.message FROM candidates c
                 JOIN outbox m ON m.project = c.project AND m.message = c.message
                 WHERE \(sql: Self.isWaiting) AND m.next_attempt_at = c.next_attempt_at
-                ORDER BY c.next_attempt_at LIMIT \(limit) FOR UPDATE OF m SKIP LOCKED
+                ORDER BY c.place, c.next_attempt_at LIMIT \(limit) FOR UPDATE OF m SKIP LOCKED
             ) due
             WHERE o.project = due.project AND o.message = due.message
             RETURNING o.project, o.message, o.kind, o.receiver, o.payload, o.attempts, EXISTS (

@@ -42,7 +42,7 @@ struct OutboxTests {
         options.settings.delivery.sms = SMSProvider(url: receiver.baseURL + path, body: "%TO% %TEXT%")
         options.settings.delivery.webhook = WebhookEndpoint(
             url: receiver.baseURL + path,
-            types: [.accountCreated],
+            types: [.accountCreated, .grantEnded],
             secrets: [Secret("whsec_" + Data(repeating: 0x5A, count: 24).base64EncodedString())]
         )
         return options
@@ -64,11 +64,32 @@ struct OutboxTests {
         )
     }
 
+    private static func writeGrantNotice(_ service: TestService, after seconds: Double) async throws {
+        let (scope, date) = (Scope(project: service.project.id), service.clock.current)
+        try await service.stores.outbox.insert(
+            kind: GrantNotice.kind,
+            GrantNotice(
+                .grantEnded,
+                client: "client",
+                session: "session",
+                account: AccountID("ada"),
+                in: scope,
+                date: date
+            ),
+            of: .password,
+            in: scope,
+            due: date.addingTimeInterval(seconds)
+        )
+    }
+
     @Test("T-E11: an endpoint that hangs delays no other project's messages, SMS neither", arguments: [false, true])
     func fairness(_ isSMS: Bool) async throws {
         try await Self.withReceiver { receiver, gate in
             try await TestService.run(Self.options(receiver, path: "/stalled")) { stalled in
-                for _ in 0..<100 { try await Self.writeNotice(stalled, after: -60) }
+                for _ in 0..<100 {
+                    try await Self.writeNotice(stalled, after: -60)
+                    try await Self.writeGrantNotice(stalled, after: -60)
+                }
                 var options = Self.options(receiver, path: "/good")
                 options.clock = stalled.clock
                 try await TestService.run(options) { good in
@@ -92,12 +113,60 @@ struct OutboxTests {
                     }
                     // The others are not answered yet, and nothing ends them.
                     try await waitUntil { receiver.received.contains { $0.path == "/good" } }
-                    // Of one project, never more than a quarter of what a node sends at a time.
-                    #expect(receiver.received.count { $0.path == "/stalled" } <= 16)
+                    // Of one project, never more than a quarter of what a node sends at a time, of all kinds.
+                    let begun = try await stalled.stores.database.query(
+                        """
+                        SELECT count(*) FROM outbox WHERE project = \(stalled.project.id.rawValue) AND attempts > 0
+                        """
+                    ) { try $0.next(Int64.self) }
+                    #expect(begun == [16])
                     await group.triggerGracefulShutdown()
                     gate.open()
                     try await running
                 }
+            }
+        }
+    }
+
+    /// Messages of one destination, which are due one after another.
+    private static func write(
+        _ ids: [String],
+        _ destination: OutboxStore.Destination,
+        due: Date
+    ) async throws {
+        for (index, id) in ids.enumerated() {
+            try await TestDatabase.current.client.execute(
+                """
+                INSERT INTO outbox (project, message, kind, receiver, payload, tenant, next_attempt_at, created_at)
+                VALUES (\(destination.project.rawValue), \(id), \(destination.kind), \(destination.receiver),
+                    ''::bytea, '', \(due.addingTimeInterval(Double(index))), now())
+                """
+            )
+        }
+    }
+
+    @Test("T-E11: projects take turns, first the one with the fewest in progress, and so do a project's receivers")
+    func turns() async throws {
+        try await TestService.run { busy in
+            try await TestService.run { other in
+                let (outbox, now) = (busy.stores.outbox, busy.clock.current)
+                let kind = ApplicationLogout.kindOfStrangers
+                func take(_ limit: Int, _ inProgress: [ProjectID: Int]) async throws -> Set<String> {
+                    let taken = try await outbox.take([kind], inProgress: inProgress, limit: limit, lease: 20, now: now)
+                    return Set(taken.map(\.id))
+                }
+                func receiver(_ name: String, of service: TestService) -> OutboxStore.Destination {
+                    OutboxStore.Destination(project: service.project.id, kind: kind, receiver: name)
+                }
+                let long = now.addingTimeInterval(-600)
+                try await Self.write(["slow 1", "slow 2", "slow 3"], receiver("slow", of: busy), due: long)
+                try await Self.write(["new 1", "new 2"], receiver("new", of: other), due: now.addingTimeInterval(-9))
+                // Another project, although its message is the last to have become due.
+                #expect(try await take(1, [busy.project.id: 1]) == ["new 1"])
+                #expect(try await take(2, [:]) == ["slow 1", "new 2"])
+                // One of the first is in progress: in its project, the receiver that holds nothing is next.
+                try await Self.write(["good 1", "good 2"], receiver("good", of: busy), due: now.addingTimeInterval(-3))
+                #expect(try await take(1, [busy.project.id: 1]) == ["good 1"])
             }
         }
     }
