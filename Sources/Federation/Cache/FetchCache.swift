@@ -1,4 +1,5 @@
 import Foundation
+import Outbound
 import Synchronization
 
 /// Cached documents of other services, for as long as they allow, within bounds.
@@ -6,6 +7,10 @@ import Synchronization
 /// For each key only one load runs at a time, and simultaneous callers share its result. While the other service is
 /// down, the old document is used up to a limit, and a failed load is not retried for as long as it took: a service that
 /// hangs costs one timeout, not one for each caller (threats.md, T-E36).
+///
+/// All projects share the documents. Each counts for the project that loaded it first, which is that of
+/// ``OutboundShare``. When there is no place left, the project with the most loses the one that it used least recently
+/// (T-E11).
 final class FetchCache<Value: Sendable>: Sendable {
     struct Settings: Sendable {
         /// Bounds in seconds for the lifetime that the other service requests.
@@ -18,6 +23,8 @@ final class FetchCache<Value: Sendable>: Sendable {
         var minimumInterval: TimeInterval = 60
         /// The maximum number of documents.
         var capacity = 1_024
+        /// The maximum number of them that one project loaded.
+        var shareCapacity = 256
         /// The number of callers that wait for one load; the others get ``FederationError/overloaded``.
         var maximumWaiting = 512
         /// The longest time in seconds for which a failed load is not retried because it took long.
@@ -31,6 +38,9 @@ final class FetchCache<Value: Sendable>: Sendable {
     }
 
     private struct Slot {
+        /// The project that loads it first; nil for the service itself.
+        let share: String?
+        var lastUse = 0
         var value: Value?
         var expires = Date.distantPast
         var retryAfter = Date.distantPast
@@ -50,6 +60,7 @@ final class FetchCache<Value: Sendable>: Sendable {
     private let settings: Settings
     private let now: @Sendable () -> Date
     private let slots = Mutex<[String: Slot]>([:])
+    private let uses = Atomic(0)
 
     init(settings: Settings = Settings(), now: @escaping @Sendable () -> Date) {
         self.settings = settings
@@ -115,8 +126,10 @@ final class FetchCache<Value: Sendable>: Sendable {
     private func next(_ key: String, _ isEnough: (Value) -> Bool) -> Step {
         let now = now()
         return slots.withLock { slots in
-            makeRoom(for: key, in: &slots, now: now)
-            var slot = slots[key] ?? Slot()
+            let share = OutboundShare.current
+            makeRoom(for: key, of: share, in: &slots)
+            var slot = slots[key] ?? Slot(share: share)
+            slot.lastUse = uses.add(1, ordering: .relaxed).newValue
             defer { slots[key] = slot }
             if let value = slot.value {
                 if slot.expires > now {
@@ -152,7 +165,7 @@ final class FetchCache<Value: Sendable>: Sendable {
         }
         let now = now()
         let (result, waiting) = slots.withLock { slots in
-            var slot = slots[key] ?? Slot()
+            var slot = slots[key] ?? Slot(share: OutboundShare.current)
             let result: Result<Value, FederationError>
             switch outcome {
             case .success(let loaded):
@@ -191,9 +204,16 @@ final class FetchCache<Value: Sendable>: Sendable {
         now < slot.expires.addingTimeInterval(settings.maximumStale)
     }
 
-    private func makeRoom(for key: String, in slots: inout [String: Slot], now: Date) {
-        guard slots[key] == nil, slots.count >= settings.capacity else { return }
-        let oldest = slots.filter { !$0.value.loading }.min { $0.value.expires < $1.value.expires }
-        if let oldest { slots.removeValue(forKey: oldest.key) }
+    private func makeRoom(for key: String, of share: String?, in slots: inout [String: Slot]) {
+        guard slots[key] == nil else { return }
+        var places: [String?: Int] = [:]
+        for slot in slots.values { places[slot.share, default: 0] += 1 }
+        let isShareFull = share != nil && places[share, default: 0] >= settings.shareCapacity
+        guard isShareFull || slots.count >= settings.capacity else { return }
+        let loser = slots.filter { !$0.value.loading && (!isShareFull || $0.value.share == share) }.min { one, other in
+            let (more, fewer) = (places[one.value.share, default: 0], places[other.value.share, default: 0])
+            return more == fewer ? one.value.lastUse < other.value.lastUse : more > fewer
+        }
+        if let loser { slots.removeValue(forKey: loser.key) }
     }
 }

@@ -12,6 +12,19 @@ struct DiscoveryDocument: Sendable, Hashable {
     /// RFC 9207 §3.
     var sendsIssuerParameter: Bool
 
+    /// What is read of the document.
+    static let members: Set<String> = [
+        "issuer", "authorization_endpoint", "token_endpoint", "userinfo_endpoint", "jwks_uri", "revocation_endpoint",
+        "token_revocation_endpoint", "scopes_supported", "code_challenge_methods_supported",
+        "token_endpoint_auth_methods_supported", "id_token_signing_alg_values_supported",
+        "authorization_response_iss_parameter_supported",
+    ]
+
+    static let otherIssuer = InvalidDefinition(
+        member: "issuer",
+        problem: "does not match the provider's discovery"
+    )
+
     /// - Throws: ``InvalidDefinition`` if the issuer differs, or an endpoint is not allowed.
     init(
         _ document: JSONObject,
@@ -20,7 +33,7 @@ struct DiscoveryDocument: Sendable, Hashable {
         allowsLoopback: Bool
     ) throws(InvalidDefinition) {
         guard let named = document["issuer"]?.string, named.utf8.elementsEqual(issuer.utf8) else {
-            throw InvalidDefinition(member: "issuer", problem: "does not match the provider's discovery")
+            throw Self.otherIssuer
         }
         func endpoint(_ name: String, _ member: String, replaced: Bool) throws(InvalidDefinition) -> String? {
             guard !replaced, let url = document[name]?.string, !url.isEmpty else { return nil }

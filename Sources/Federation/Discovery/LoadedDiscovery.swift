@@ -1,9 +1,12 @@
 import StrictJSON
 import Synchronization
 
-/// A provider's discovery document as loaded, with the results of its checks, so that a sign-in need not repeat them.
+/// What we read of a provider's discovery document, with the results of its checks, so that a sign-in need not repeat
+/// them.
 final class LoadedDiscovery: Sendable {
     private static let capacity = 64
+    /// Bytes of what is kept: a project's documents must not fill the memory (T-E11).
+    private static let maximumSize = 32 * 1_024
 
     /// The configuration that determines the check; configurations of one provider may differ.
     private struct Key: Hashable {
@@ -16,8 +19,20 @@ final class LoadedDiscovery: Sendable {
     private let allowsLoopback: Bool
     private let checked = Mutex<[Key: Result<DiscoveryDocument, InvalidDefinition>]>([:])
 
-    init(_ document: JSONObject, allowsLoopback: Bool) {
-        self.document = document
+    /// Nil for a document whose members are too large.
+    init?(_ document: JSONObject, allowsLoopback: Bool) {
+        let read = document.members.compactMap { member -> JSONObject.Member? in
+            guard DiscoveryDocument.members.contains(member.name) else { return nil }
+            switch member.value {
+            case .string, .bool: return member
+            case .array(let elements):
+                return .init(name: member.name, value: .array(elements.filter { $0.string != nil }))
+            case .null, .number, .object: return nil
+            }
+        }
+        let texts = read.flatMap { $0.value.array ?? [$0.value] }.compactMap(\.string)
+        guard texts.reduce(0, { $0 + $1.utf8.count + 16 }) <= Self.maximumSize else { return nil }
+        self.document = JSONObject(read)
         self.allowsLoopback = allowsLoopback
     }
 

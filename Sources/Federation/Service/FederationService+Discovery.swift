@@ -60,11 +60,17 @@ extension FederationService {
             rememberingFailure: definition.fallbackEndpoints.keys != nil
         ) { () async throws(FederationError) in
             let response = try await self.fetchDocument(url, of: definition)
-            guard let object = (try? JSONValue(sent: response.body))?.object else {
+            guard let object = (try? JSONValue(sent: response.body))?.object,
+                let document = LoadedDiscovery(object, allowsLoopback: self.allowsLoopback)
+            else {
                 throw FederationError.issuerUnreachable
             }
+            // Which issuer each configuration expects is checked below: others may share the document.
+            guard object["issuer"]?.string != nil else {
+                throw FederationError.misconfigured(DiscoveryDocument.otherIssuer)
+            }
             return FetchCache<LoadedDiscovery>.Loaded(
-                value: LoadedDiscovery(object, allowsLoopback: self.allowsLoopback),
+                value: document,
                 lifetime: CacheControl.lifetime(response.headers)
             )
         }

@@ -114,6 +114,58 @@ import Testing
         }
     }
 
+    @Test("T-E11: a project's documents, however many and however long they may be kept, push out no other's")
+    func shares() async throws {
+        try await FederationWorld.run { world in
+            func start(_ path: String, for project: String) async throws {
+                let project = try #require(ProjectID(rawValue: project))
+                let definition =
+                    path.isEmpty
+                    ? nil
+                    : """
+                    {"endpoints":{"authorization":"\(world.issuer)/a","token":"\(world.issuer)/t",\
+                    "keys":"\(world.issuer)/k"},"discoveryURL":"\(world.issuer)\(path)"}
+                    """
+                _ = try await world.service.calling(for: project) {
+                    try await world.start(world.oidc(definition: definition))
+                }
+            }
+            func loads(_ path: String) -> Int { world.server.requests(to: path).count }
+            let own = "/.well-known/openid-configuration"
+            world.publishDiscovery(headers: [("cache-control", "max-age=600")])
+            for number in 0..<1_100 {
+                let document = "{\"issuer\":\"\(world.issuer)\"}"
+                world.server.on("/many/\(number)", .json(document, headers: [("cache-control", "max-age=86400")]))
+            }
+            try await start("", for: "tea-room")
+            for number in 0..<1_100 {
+                try await start("/many/\(number)", for: "coffee-house")
+                try await start("/many/0", for: "coffee-house")
+            }
+            try await start("", for: "tea-room")
+            #expect(loads(own) == 1)
+            // Of its own, those that it used last are there: a quarter of all.
+            #expect(loads("/many/0") == 1)
+            try await start("/many/845", for: "coffee-house")
+            #expect(loads("/many/845") == 1)
+            try await start("/many/700", for: "coffee-house")
+            #expect(loads("/many/700") == 2)
+        }
+    }
+
+    @Test("T-E11: of a document, only what is read is kept, and that has a limit")
+    func limits() async throws {
+        try await FederationWorld.run { world in
+            let large = "[\"" + String(repeating: "x", count: 40_000) + "\"]"
+            world.publishDiscovery(["claims_supported": large])
+            _ = try await world.start(world.oidc())
+            // Beyond the time for which an old document serves.
+            world.clock.advance(100_000)
+            world.publishDiscovery(["scopes_supported": large])
+            await #expect(throws: FederationError.issuerUnreachable) { try await world.start(world.oidc()) }
+        }
+    }
+
     @Test func manyAtOnceShareOneRead() async throws {
         try await FederationWorld.run { world in
             try await withThrowingTaskGroup(of: Void.self) { group in
