@@ -18,6 +18,13 @@ package struct AccountQuery: Sendable, Hashable, Codable {
         case createdAt
         case lastSignInAt
         case email
+
+        var hasIndex: Bool {
+            switch self {
+            case .account, .createdAt, .email: true
+            case .name, .lastSignInAt: false
+            }
+        }
     }
 
     package var subject: Subject?

@@ -35,14 +35,16 @@ package struct LinkedProvider: Sendable {
 extension AccountStore {
     /// Counts the accounts of a scope by sign-in methods; reads all of them.
     package func methodCounts(in scope: Scope) async throws -> [MethodCount] {
-        try await database.query(
-            """
-            SELECT methods, email IS NOT NULL, count(*) FROM accounts
-            WHERE project = \(scope.project.rawValue) AND tenant = \(scope.tenant.rawValue) AND merged_into IS NULL
-            GROUP BY 1, 2
-            """,
-            MethodCount.decode
-        )
+        try await scans.pass(scope.project) {
+            try await database.query(
+                """
+                SELECT methods, email IS NOT NULL, count(*) FROM accounts
+                WHERE project = \(scope.project.rawValue) AND tenant = \(scope.tenant.rawValue) AND merged_into IS NULL
+                GROUP BY 1, 2
+                """,
+                MethodCount.decode
+            )
+        }
     }
 
     /// The same, by one more account than `limit` at most; nil if there are more.
@@ -64,13 +66,15 @@ extension AccountStore {
 
     /// The last sign-in by each method; reads all sessions of the scope.
     package func lastUses(in scope: Scope) async throws -> [ProviderID: Date] {
-        let uses = try await database.query(
-            """
-            SELECT sign_in_provider, to_timestamp(max(auth_time)) FROM sessions
-            WHERE project = \(scope.project.rawValue) AND tenant = \(scope.tenant.rawValue)
-            GROUP BY 1
-            """
-        ) { row in (ProviderID(try row.next(String.self)), try row.next(Date.self)) }
+        let uses = try await scans.pass(scope.project) {
+            try await database.query(
+                """
+                SELECT sign_in_provider, to_timestamp(max(auth_time)) FROM sessions
+                WHERE project = \(scope.project.rawValue) AND tenant = \(scope.tenant.rawValue)
+                GROUP BY 1
+                """
+            ) { row in (ProviderID(try row.next(String.self)), try row.next(Date.self)) }
+        }
         return Dictionary(uses) { first, _ in first }
     }
 

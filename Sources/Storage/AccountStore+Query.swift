@@ -5,12 +5,23 @@ package import Projects
 extension AccountStore {
     /// Counts the accounts that match a query; reads all of the scope's, unless the query selects one.
     package func count(_ query: AccountQuery, in scope: Scope) async throws -> Int64 {
-        try await database.query(
-            """
-            SELECT count(*) FROM accounts a
-            WHERE \(sql: Self.isNamed(by: query, scope)) AND \(sql: Self.meets(query))
-            """
-        ) { row in try row.next(Int64.self) }.first ?? 0
+        try await passing(query.subject == nil, scope) {
+            try await database.query(
+                """
+                SELECT count(*) FROM accounts a
+                WHERE \(sql: Self.isNamed(by: query, scope)) AND \(sql: Self.meets(query))
+                """
+            ) { row in try row.next(Int64.self) }.first ?? 0
+        }
+    }
+
+    /// Runs a query, behind ``scans`` if it may examine all accounts of the scope.
+    private func passing<Result>(
+        _ examinesAll: Bool,
+        _ scope: Scope,
+        _ query: () async throws -> Result
+    ) async throws -> Result {
+        try await examinesAll ? scans.pass(scope.project, query) : query()
     }
 
     /// The accounts that match a query, in its order, without the first `offset` of them.
@@ -24,20 +35,23 @@ extension AccountStore {
     ) async throws -> [Account] {
         // Without an OFFSET clause, the planner knows that it needs only the first rows of an index.
         let skipped: SQL = offset > 0 ? "OFFSET \(offset)" : ""
-        let rows = try await database.query(
-            """
-            SELECT \(sql: AccountRow.columns)
-            FROM (
-                SELECT * FROM (
-                    SELECT a.*, \(sql: Self.place(in: query)) AS place FROM accounts a
-                    WHERE \(sql: Self.isNamed(by: query, scope)) AND \(sql: Self.meets(query))
-                    ORDER BY \(sql: Self.order(of: query)) LIMIT 500 \(sql: skipped)
-                ) a ORDER BY \(sql: Self.order(of: query)) LIMIT \(limit)
-            ) a \(sql: AccountRow.joins)
-            ORDER BY \(sql: Self.order(of: query))
-            """,
-            AccountRow.decode
-        )
+        let examinesAll = query.subject == nil && (offset > 0 || query.isFiltered || !query.sort.hasIndex)
+        let rows = try await passing(examinesAll, scope) {
+            try await database.query(
+                """
+                SELECT \(sql: AccountRow.columns)
+                FROM (
+                    SELECT * FROM (
+                        SELECT a.*, \(sql: Self.place(in: query)) AS place FROM accounts a
+                        WHERE \(sql: Self.isNamed(by: query, scope)) AND \(sql: Self.meets(query))
+                        ORDER BY \(sql: Self.order(of: query)) LIMIT 500 \(sql: skipped)
+                    ) a ORDER BY \(sql: Self.order(of: query)) LIMIT \(limit)
+                ) a \(sql: AccountRow.joins)
+                ORDER BY \(sql: Self.order(of: query))
+                """,
+                AccountRow.decode
+            )
+        }
         return AccountRow.merge(rows)
     }
 

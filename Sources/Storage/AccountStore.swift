@@ -12,6 +12,7 @@ package struct AccountStore: Sendable {
     let database: PostgresClient
     let keyRing: KeyRing
     let gate: AccountGate
+    let scans = ScanGate()
     let growth: Growth
     let accountReads: Batcher<Never, AccountQuestion, FoundAccount?>
     let candidateReads: Batcher<[UInt8], CandidatesQuestion, SignInCandidates>
