@@ -110,7 +110,7 @@ extension Parts {
         limits([RateLimitKey(.smsPerRecipient, [number.text, "test"], .project(times: 1))], caller)
     }
 
-    /// Of codes that can be guessed. Whoever has the first factor can use them up (threats.md, T-E2).
+    /// Of codes that can be guessed, which whoever has the first factor can use up (threats.md, T-E2).
     func secondFactorLimits(of account: String, _ caller: Caller) -> RateLimits {
         limits([.secondFactorTries: [account]], caller)
     }

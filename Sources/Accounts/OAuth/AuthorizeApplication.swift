@@ -289,8 +289,10 @@ package struct AuthorizeApplication: Sendable {
         )
     }
 
-    /// What the user agrees to. A client that gets the grant type of refresh tokens later has none of them by this: they
-    /// need a recent sign-in (``OAuth/AuthorizationStep``).
+    /// What the user agrees to.
+    ///
+    /// A client that gets the grant type of refresh tokens later has none of them by this: they need a recent sign-in
+    /// (``OAuth/AuthorizationStep``).
     private func granted(_ request: AuthorizationRequest, to client: OAuthClient) -> ApplicationGrant {
         var grant = request.grant
         grant.refreshes = client.mayRefresh(grant)

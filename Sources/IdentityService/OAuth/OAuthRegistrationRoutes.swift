@@ -75,8 +75,10 @@ struct OAuthRegistrationRoutes {
         }
     }
 
-    /// A page may register clients if it is the project's: any other could make its visitors' browsers do it, each from its
-    /// own network (threats.md, T-F36). Browsers say whose page it is; programs need not.
+    /// A page may register clients if it is the project's.
+    ///
+    /// Any other could make its visitors' browsers do it, each from its own network (threats.md, T-F36). Browsers say whose
+    /// page it is; programs need not.
     private func requireOwnPage(_ call: Call, _ caller: Caller) throws {
         guard let text = call.headers[.origin] else { return }
         let origin = ContinueURI(text)
