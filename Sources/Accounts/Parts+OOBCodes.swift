@@ -84,7 +84,7 @@ extension Parts {
         changes.keepAddress(of: account)
         guard let code = recoveryCode(of: account, replacedBy: newEmail, isProved: isProved, caller) else { return }
         changes.sends = code
-        if !code.proved { changes.sendLimits = mailLimits(to: code.email, askedBy: account, caller) }
+        if !code.proved { changes.sendLimits = mailLimits(to: code.email, askedBy: account, isNotice: true, caller) }
     }
 
     /// For an unverified email, the code restores the last verified one.

@@ -51,16 +51,23 @@ extension Parts {
     /// one in all projects; both leave room for the address without a tag, so neither another project nor requests for
     /// `victim+1@example.com` keep emails from `victim@example.com` (threats.md, T-E34).
     ///
-    /// - Parameter account: the signed-in account that requests it; nil if no sign-in is needed.
+    /// - Parameters:
+    ///   - account: the signed-in account that requests it; nil if no sign-in is needed.
+    ///   - isNotice: whether it tells of a change that the account made.
     ///
     /// What strangers, other accounts and the recipient itself request is counted separately: otherwise a refusal without
     ///   sign-in would reveal that the email's user was active, and others could use up what an account needs for itself.
-    func mailLimits(to recipient: EmailAddress, askedBy account: Account?, _ caller: Caller) -> RateLimits {
+    func mailLimits(
+        to recipient: EmailAddress,
+        askedBy account: Account?,
+        isNotice: Bool = false,
+        _ caller: Caller
+    ) -> RateLimits {
         var asker: [String] = []
         if let account {
             let isOwn = account.email?.canonical == recipient.canonical
             // An account of another tenant may have the email, too.
-            asker = isOwn ? ["own", caller.tenant.rawValue] : ["signed in"]
+            asker = isNotice ? ["notice"] : isOwn ? ["own", caller.tenant.rawValue] : ["signed in"]
         }
         let mailbox = [recipient.mailbox, "mailbox"] + asker
         var keys = [

@@ -22,7 +22,7 @@ package struct Account: Sendable, Hashable {
     /// Made by a custom token, or signed in with one since, or merged with such an account: the app's back end can
     /// always let somebody in.
     package var customAuth = false
-    /// Until when a link in an email restores an address that the account had verified; nil if none was replaced.
+    /// Until when a link in an email restores an address that the account had verified; nil if none was removed.
     package var recoverableUntil: Date?
     /// Custom claims, a JSON object as text.
     package var customAttributes: String?
@@ -57,7 +57,7 @@ package struct Account: Sendable, Hashable {
 
     package var isDisabled: Bool { disabled == true }
 
-    /// Whether somebody has a way in that a takeover must not end, or cannot: the owner of an address that was replaced
+    /// Whether somebody has a way in that a takeover must not end, or cannot: the owner of an address that was removed
     /// lately, or the app's back end by custom tokens (threats.md, T-A17, T-E6).
     package func outlivesTakeover(at now: Date) -> Bool { customAuth || recoverableUntil.map { now < $0 } ?? false }
 

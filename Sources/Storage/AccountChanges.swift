@@ -120,10 +120,16 @@ package struct AccountChanges: Sendable {
         initialEmail = email.canonical
     }
 
-    /// Until when an email that the account had verified can be restored; a newer message about it counts from now.
+    /// Until when a verified email that was removed from the account can be restored; a newer message about it counts from
+    /// now.
+    ///
+    /// Not for one that was replaced at once: its user may forget the password, or sign in with a link, before verifying
+    /// the new one (threats.md, T-E6).
     func recoverableUntil(of account: Account, now: Date) -> Date? {
         let current = account.recoverableUntil
-        guard let sends, sends.type == .recoverEmail, sends.proved || current.map({ now < $0 }) ?? false else {
+        guard let sends, sends.type == .recoverEmail,
+            sends.proved && sends.newEmail == nil || current.map({ now < $0 }) ?? false
+        else {
             return current
         }
         return now.addingTimeInterval(Double(sends.lifetime))

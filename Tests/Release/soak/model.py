@@ -13,9 +13,8 @@ class Account:
         self.phone, self.link, self.rows = phone, link, dict(rows)
         # Enrolment ids, and a count of what voids a pending second factor.
         self.factors, self.epoch, self.disabled = frozenset(), 0, False
-        # Whether a custom token ever signed in to it, and whether an address that it had verified can be restored: then
-        # nobody takes it over (S16).
-        self.custom = self.recoverable = False
+        # Whether a custom token ever signed in to it: then nobody takes it over (S16).
+        self.custom = False
 
     def copy(self):
         other = copy.copy(self)
@@ -47,7 +46,7 @@ class Account:
 
     @property
     def yields_email(self):
-        return (self.custom or self.recoverable) and self.email and not self.verified and not self.disabled
+        return self.custom and self.email and not self.verified and not self.disabled
 
     def drop_unproved(self):
         """Somebody else proved the address: T-A7."""
@@ -72,7 +71,7 @@ class State:
 
     def seen(self):
         """Equal for states that no answer tells apart."""
-        return (frozenset((a.seen(), a.password, a.link, a.epoch, a.custom, a.recoverable) for a in self.accounts.values()),
+        return (frozenset((a.seen(), a.password, a.link, a.epoch, a.custom) for a in self.accounts.values()),
                 frozenset(self.sessions.items()), frozenset(self.conflicts), frozenset(self.codes.items()),
                 frozenset(self.pending.items()), frozenset(self.resumed.items()))
 

@@ -510,8 +510,6 @@ class Person:
             def change(s, a):
                 account = s.accounts[uid]
                 s.codes.pop(code, None)
-                if new_email and account.verified:
-                    account.recoverable = True
                 account.verified = True
                 s.verified_changed(uid, [email, new_email] if new_email else [])
                 if new_email:
