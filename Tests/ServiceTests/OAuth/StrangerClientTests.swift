@@ -210,7 +210,10 @@ struct StrangerClientTests {
             #expect(try await scene.post("revoke", [("token", "none")]).status == 200, "known by now")
             scene.service.clock.advance(by: 2 * 86_400 + 1)
             try await scene.service.sweep()
-            #expect(try await site.client().status == 404)
+            let left = try await TestDatabase.current.client.query(
+                "SELECT count(*) FROM oauth_clients WHERE client = \(site.id)"
+            ) { try $0.next(Int64.self) }
+            #expect(left == [0])
         }
     }
 
