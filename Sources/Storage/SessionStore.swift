@@ -117,6 +117,8 @@ extension SessionStore {
             case .only, .browser, .application: "c.session IN (SELECT session FROM ended)"
             case .allBut, .all: "true"
             }
+        // Withdrawing what was not granted changes nothing: other applications' codes would end.
+        let isAny: SQL = if case .application = which { "EXISTS (TABLE ended)" } else { "true" }
         let pending: SQL =
             switch which {
             case .only, .browser: ""
@@ -126,7 +128,7 @@ extension SessionStore {
                 pending AS (
                     UPDATE accounts SET version = version + 1, revoked_version = version + 1
                     WHERE project = \(scope.project.rawValue) AND account = \(account.rawValue)
-                        AND tenant = \(scope.tenant.rawValue) AND (SELECT stands FROM caller)
+                        AND tenant = \(scope.tenant.rawValue) AND (SELECT stands FROM caller) AND \(sql: isAny)
                     RETURNING NULL::text AS session
                 ),
                 """
