@@ -371,6 +371,7 @@ class Person:
     def sign_in_with_custom_token(self, state):
         uid = self.custom_uid
         token, issued = self.world.custom_token(uid)
+        known = state.accounts.get(uid)
 
         def predict(s):
             account = s.accounts.get(uid)
@@ -383,7 +384,8 @@ class Person:
                 if a:
                     model.sign_in(s, account, step.serial, a, "custom", has_factor=False)
             # One that was issued before the account was last signed out everywhere is refused.
-            is_older = account and issued <= self.valid_since.get(uid, issued) + self.world.drift
+            is_older = account and (issued <= self.valid_since.get(uid, issued) + self.world.drift
+                                    or known is None or account.epoch != known.epoch)
             return {"ok", "INVALID_CUSTOM_TOKEN"} if is_older else "ok", change
         step = Step("signInWithCustomToken", lambda node: node.call("POST", "accounts:signInWithCustomToken", {
             "token": token}), predict)
