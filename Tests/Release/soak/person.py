@@ -375,18 +375,19 @@ class Person:
 
         def predict(s):
             account = s.accounts.get(uid)
+            # One that was issued before the account was last signed out everywhere is refused.
+            is_older = account and (issued <= self.valid_since.get(uid, issued) + self.world.drift
+                                    or known is None or account.epoch != known.epoch)
+            older = {"INVALID_CUSTOM_TOKEN"} if is_older else set()
             if account and account.disabled:
-                return "USER_DISABLED", None
+                return older | {"USER_DISABLED"}, None
 
             def change(s, a):
                 account = s.accounts.setdefault(uid, Account(uid))
                 account.custom = True
                 if a:
                     model.sign_in(s, account, step.serial, a, "custom", has_factor=False)
-            # One that was issued before the account was last signed out everywhere is refused.
-            is_older = account and (issued <= self.valid_since.get(uid, issued) + self.world.drift
-                                    or known is None or account.epoch != known.epoch)
-            return {"ok", "INVALID_CUSTOM_TOKEN"} if is_older else "ok", change
+            return older | {"ok"}, change
         step = Step("signInWithCustomToken", lambda node: node.call("POST", "accounts:signInWithCustomToken", {
             "token": token}), predict)
         return step
