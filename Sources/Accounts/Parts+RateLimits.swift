@@ -27,8 +27,10 @@ extension Parts {
     }
 
     /// New passwords of an account, whoever sets them (T-E29).
-    func passwordChangeLimits(of account: AccountID, _ caller: Caller) -> RateLimits {
-        limits([.passwordChanges: [account.rawValue]], caller)
+    ///
+    /// - Parameter isReset: whether a code of the account's mailbox allows it, which a thief's session must not use up.
+    func passwordChangeLimits(of account: AccountID, isReset: Bool = false, _ caller: Caller) -> RateLimits {
+        limits([.passwordChanges: [account.rawValue] + (isReset ? ["reset"] : [])], caller)
     }
 
     /// - Parameter account: the guest or user that sets its first password; nil for a new account.
@@ -82,6 +84,10 @@ extension Parts {
         return account?.emailVerified == false ? limits.leavingHalfShare(of: .mailsPerProject) : limits
     }
 
+    /// Those of a project's back end, which may write to anybody as often as it likes: its project shares the deployment's
+    /// sender with others.
+    func projectMailLimits(_ caller: Caller) -> RateLimits { limits([.mailsPerProject: []], caller) }
+
     /// Those of messages to the account's own verified email about what its session did.
     func noticeLimits(of account: AccountID, _ caller: Caller) -> RateLimits {
         limits(
@@ -93,20 +99,24 @@ extension Parts {
     /// A number has its own limit in each project, and a wider one in all projects, so that no project uses up what another
     /// needs (threats.md, T-E34).
     ///
-    /// - Parameter account: the account whose second factor the number is; nil if the number is not known to be the
-    ///   caller's.
+    /// - Parameter owner: the account whose second factor the number is, and where it is asked for; nil if the number is not
+    ///   known to be the caller's.
     ///
     /// The two are counted separately, and the others leave a share of the project's SMS: otherwise anyone could use up the
     /// SMS that a user needs to sign in.
-    func smsLimits(to number: PhoneNumber, of account: AccountID?, _ caller: Caller) -> RateLimits {
-        let owner = account.map { ["second factor", $0.rawValue] } ?? []
+    func smsLimits(
+        to number: PhoneNumber,
+        of owner: (account: AccountID, place: SecondFactorPlace)?,
+        _ caller: Caller
+    ) -> RateLimits {
+        let values = owner.map { ["second factor"] + Self.values(of: $0.account, $0.place, caller) } ?? []
         var keys = [
             RateLimitKey(.smsPerAddress, [caller.place]),
-            RateLimitKey(.smsPerRecipient, [number.text] + owner, .project(times: 1)),
+            RateLimitKey(.smsPerRecipient, [number.text] + values, .project(times: 1)),
         ]
-        if account == nil { keys.append(RateLimitKey(.smsPerRecipient, [number.text], .allProjects(times: 4))) }
+        if owner == nil { keys.append(RateLimitKey(.smsPerRecipient, [number.text], .allProjects(times: 4))) }
         let limits = limits(keys + [RateLimitKey(.smsPerProject, [])], caller)
-        return account == nil ? limits.leavingShare(of: .smsPerProject) : limits
+        return owner == nil ? limits.leavingShare(of: .smsPerProject) : limits
     }
 
     /// For a test number of the project, whose fixed code costs nothing.
@@ -117,9 +127,23 @@ extension Parts {
         limits([RateLimitKey(.smsPerRecipient, [number.text, "test"], .project(times: 1))], caller)
     }
 
-    /// Of codes that can be guessed, which whoever has the first factor can use up (threats.md, T-E2).
-    func secondFactorLimits(of account: String, _ caller: Caller) -> RateLimits {
-        limits([.secondFactorTries: [account]], caller)
+    /// Where a second factor is asked for.
+    ///
+    /// Whoever has the first factor uses up what an account has elsewhere; a network where it proved its second factor lately
+    /// has its own (threats.md, T-E2).
+    enum SecondFactorPlace { case home, elsewhere }
+
+    func standing(of account: AccountID, _ caller: Caller) async throws -> SecondFactorStanding? {
+        try await accounts.standing(of: account, from: caller.addressPrefix, in: caller.scope, now: now())
+    }
+
+    /// Of codes that can be guessed.
+    func secondFactorLimits(of account: AccountID, _ places: [SecondFactorPlace], _ caller: Caller) -> RateLimits {
+        limits(places.map { RateLimitKey(.secondFactorTries, Self.values(of: account, $0, caller)) }, caller)
+    }
+
+    private static func values(of account: AccountID, _ place: SecondFactorPlace, _ caller: Caller) -> [String] {
+        [account.rawValue] + (place == .home ? [caller.addressPrefix ?? ""] : [])
     }
 
     func codeLimits(_ caller: Caller) -> RateLimits { limits([.codeTriesPerAddress: [caller.place]], caller) }
@@ -160,14 +184,19 @@ extension Parts {
     }
 }
 
-/// What a /48 counts by, of which one customer can have all 65,536 networks: eight times what one of them has.
+/// What a /48 counts by, of which one customer can have all 65,536 networks: eight times what one of them has, but twice for
+/// SMS, so that it alone does not use up a project's (``RateLimitKind/smsPerProject``).
 ///
 /// Flows and sign-ups share statements, which need one bucket for each.
 private func ofSite(_ kind: RateLimitKind, _ caller: Caller) -> [RateLimitKey] {
     guard let site = caller.site, kind.countsAddresses, !caller.isVouchedFor,
         kind != .flowsPerAddress, kind != .signUpsPerAddress
     else { return [] }
-    return [RateLimitKey(kind, [site], .allProjects(times: 8))]
+    return [RateLimitKey(kind, [site], .allProjects(times: kind == .smsPerAddress ? 2 : 8))]
+}
+
+extension SecondFactorStanding {
+    var place: Parts.SecondFactorPlace { isAtHome ? .home : .elsewhere }
 }
 
 extension Caller {

@@ -50,9 +50,16 @@ extension Parts {
         code.host = settings.phone.bindsCodesToPages ? host(ofPage: caller) : nil
         code.sends = fixed == nil
         code.showsSession = development
-        // A number that is only being enrolled may be anyone's.
-        let owner = purpose == .secondFactor ? account : nil
-        let limits = fixed == nil ? smsLimits(to: number, of: owner, caller) : testNumberLimits(number, caller)
+        let limits: RateLimits
+        if fixed != nil {
+            limits = testNumberLimits(number, caller)
+        } else if purpose == .secondFactor, let account {
+            let place = try await standing(of: account, caller)?.place ?? .elsewhere
+            limits = smsLimits(to: number, of: (account, place), caller)
+        } else {
+            // A number that is only being enrolled may be anyone's.
+            limits = smsLimits(to: number, of: nil, caller)
+        }
         let sms = try await stores.verificationCodes.insert(code, within: limits, in: caller.scope, now: now())
         if let sms { hasWritten(.sms(sms, caller.project)) }
         return session

@@ -60,21 +60,21 @@ package struct Refresh: Sendable {
         guard let token = RefreshToken(refreshToken.reveal()) else { throw AccountsError.invalidRefreshToken }
         guard token.projectNumber == caller.project.number else { throw AccountsError.projectNumberMismatch }
         let key = SessionKey(project: caller.project.id, account: token.account, session: token.session)
-        let next = rotates ? token.successor(under: parts.keyRing) : nil
+        let next = rotates ? token.nextSecret(under: parts.keyRing) : nil
         let question = RefreshQuestion(
             key: key,
             secretHash: token.secretHash,
             client: client.map { client in keyThumbprint.map { "\(client) \($0)" } ?? client },
-            successor: next?.secretHash,
+            successor: next.map { RefreshToken.hash(of: $0) },
             idleSince: caller.project.settings.sessionsIdle(at: parts.now()),
             now: parts.now()
         )
-        let candidate: RefreshCandidate?
-        do { candidate = try await parts.sessions.refresh(question) } catch is SessionContended {
-            throw AccountsError.contended
-        }
-        guard let found = candidate else { throw AccountsError.invalidRefreshToken }
+        guard var found = try await find(question) else { throw try await refusal(of: token, key) }
         let caller = try entering(found.tenant, caller)
+        if found.standing == .unknown, try await isTakenAfterRestore(token, question, caller) {
+            guard let taken = try await find(question) else { throw AccountsError.invalidRefreshToken }
+            found = taken
+        }
         let use = try await self.use(of: token, next: next, as: found, key, caller)
         guard let account = found.account else { throw AccountsError.userNotFound }
         guard !account.isDisabled else { throw AccountsError.userDisabled }
@@ -100,6 +100,36 @@ package struct Refresh: Sendable {
             AccountEvent.refreshTokenReused.log(account.id, caller)
             throw AccountsError.tokenExpired
         }
+    }
+
+    private func find(_ question: RefreshQuestion) async throws -> RefreshCandidate? {
+        do { return try await parts.sessions.refresh(question) } catch is SessionContended {
+            throw AccountsError.contended
+        }
+    }
+
+    /// Why there is no session of a token.
+    ///
+    /// The service may have made the token although the database does not know its session, because that was cleaned up, or
+    /// began after the time to which the database was restored. SDKs sign out then, as they must.
+    private func refusal(of token: RefreshToken, _ key: SessionKey) async throws -> AccountsError {
+        guard token.isGenuine(under: parts.keyRing) else { return .invalidRefreshToken }
+        switch try await parts.sessions.absence(of: key) {
+        case .account: return .userNotFound
+        case .session: return .tokenExpired
+        case .none: return .invalidRefreshToken
+        }
+    }
+
+    /// Whether the session goes on with a token that it has not made yet: its database was restored, and an operator has
+    /// declared that.
+    private func isTakenAfterRestore(
+        _ token: RefreshToken,
+        _ question: RefreshQuestion,
+        _ caller: Caller
+    ) async throws -> Bool {
+        guard let generation = token.generation, token.isGenuine(under: parts.keyRing) else { return false }
+        return try await parts.sessions.takeAfterRestore(question, generation: generation, in: caller.scope)
     }
 
     private func end(
@@ -131,13 +161,15 @@ package struct Refresh: Sendable {
 
     private func use(
         of token: RefreshToken,
-        next: RefreshToken?,
+        next: Secret?,
         as found: RefreshCandidate,
         _ key: SessionKey,
         _ caller: Caller
     ) async throws -> Use {
         switch found.standing {
-        case .current: return .good(next ?? token)
+        case .current:
+            guard let next else { return .good(token) }
+            return .good(token.with(next, generation: found.generation, under: parts.keyRing))
         case .renewed(let usedAt):
             // Its successor is not derived from it, so the token stays the same, as without rotation.
             guard let usedAt, parts.now() >= usedAt.addingTimeInterval(Self.graceSeconds) else { return .good(token) }
@@ -164,39 +196,49 @@ package struct Refresh: Sendable {
     private func isWithinGrace(_ date: Date) -> Bool { parts.now() < date.addingTimeInterval(Self.graceSeconds) }
 
     private func earlierUse(of token: RefreshToken, _ key: SessionKey, _ caller: Caller) async throws -> Use {
-        guard let earlier = try await parts.earlier(token, of: key, caller) else {
-            throw AccountsError.invalidRefreshToken
+        switch try await parts.earlier(token, of: key, caller) {
+        case .replaced(let earlier): return use(behind: earlier.behind, earlier.rotations, earlier.successor)
+        case .ofAnotherLine: return .late
+        case nil: throw AccountsError.invalidRefreshToken
         }
-        return use(behind: earlier.behind, earlier.rotations, earlier.successor)
     }
 }
 
-/// A token that led to its session's current one.
-struct EarlierToken: Sendable {
-    /// The number of generations since, from 1.
-    var behind: Int
-    /// The times of the session's last replacements, newest first.
-    var rotations: [Date]
-    var successor: RefreshToken
+/// What a token was to its session that is neither its current nor its previous one.
+enum EarlierToken: Sendable {
+    /// It led to the current one.
+    case replaced(Replaced)
+    /// The service made it for the session, but the current one does not come from it: of a future that a restore of the
+    /// database has undone, replaced by sign-ins since, or under an encryption key that is no longer there.
+    case ofAnotherLine
+
+    struct Replaced: Sendable {
+        /// The number of generations since, from 1.
+        var behind: Int
+        /// The times of the session's last replacements, newest first.
+        var rotations: [Date]
+        var successor: RefreshToken
+    }
 }
 
 extension Parts {
-    /// Finds out whether an old token led to the current one, under any key of the ring; nil if it did not.
+    /// What an old token was to its session; nil for one that the service did not make, as far as can be known.
     ///
     /// Anyone who knows a session ID can trigger this with any text, so it is limited by network address.
     func earlier(_ token: RefreshToken, of key: SessionKey, _ caller: Caller) async throws -> EarlierToken? {
         guard let history = try await sessions.history(of: key, within: refreshLimits(caller)) else { return nil }
         for index in 0..<keyRing.count {
-            let successor = token.successor(under: keyRing, key: index)
-            var later = successor
+            let next = token.nextSecret(under: keyRing, key: index)
+            var later = next
             for behind in 1...max(1, min(history.generation, Self.longestHistory)) {
-                if later.secretHash == history.secretHash {
-                    return EarlierToken(behind: behind, rotations: history.rotations, successor: successor)
+                if RefreshToken.hash(of: later) == history.secretHash {
+                    let successor = token.with(next, generation: history.generation - behind + 1, under: keyRing)
+                    return .replaced(.init(behind: behind, rotations: history.rotations, successor: successor))
                 }
-                later = later.successor(under: keyRing, key: index)
+                later = RefreshToken.secret(after: later, of: token.session, under: keyRing, key: index)
             }
         }
-        return nil
+        return token.isGenuine(under: keyRing) && token.generation != history.generation ? .ofAnotherLine : nil
     }
 
     /// The number of generations back to which a stolen token is distinguished from an invented one: some milliseconds

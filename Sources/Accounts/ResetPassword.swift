@@ -31,7 +31,12 @@ package struct ResetPassword: Sendable {
             return Result(code: code, factor: try await factor(of: code, caller))
         }
         guard code.type == .passwordReset else { throw AccountsError.invalidOOBCode }
-        let stored = try await parts.hash(checking: newPassword, of: AccountID(code.owner), caller)
+        let stored = try await parts.hash(
+            checking: newPassword,
+            of: AccountID(code.owner),
+            isReset: true,
+            caller
+        )
         let now = parts.now()
         let seconds = parts.seconds
         let account = AccountID(code.owner)

@@ -52,9 +52,14 @@ extension Parts {
     ///
     /// Both the list of leaked passwords, which may be another service, and a hash cost much, so no account gets many
     /// (threats.md, T-E29).
-    func hash(checking password: Secret, of account: AccountID, _ caller: Caller) async throws -> StoredPassword {
+    func hash(
+        checking password: Secret,
+        of account: AccountID,
+        isReset: Bool = false,
+        _ caller: Caller
+    ) async throws -> StoredPassword {
         try PasswordRules.check(password, caller.project.settings.passwordPolicy)
-        try await stores.rateLimits.take(passwordChangeLimits(of: account, caller))
+        try await stores.rateLimits.take(passwordChangeLimits(of: account, isReset: isReset, caller))
         try await check(password, caller)
         return try await hash(password, caller.project, for: caller.hashShare)
     }

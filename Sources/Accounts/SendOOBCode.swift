@@ -249,7 +249,7 @@ package struct SendOOBCode: Sendable {
     /// A sign-in link goes to any address, so it leaves a share of the project's emails to the others; what sends no email
     /// takes none of them, but is refused like the others (threats.md, T-E7).
     private func limits(_ type: OOBCodeType, _ subject: Subject, _ role: Role, _ caller: Caller) -> RateLimits {
-        guard !role.isAdmin else { return .none }
+        guard !role.isAdmin else { return role.mails ? parts.projectMailLimits(caller) : .none }
         let limits = parts.mailLimits(to: subject.recipient, askedBy: subject.askedBy, caller)
         let shared = type == .emailSignIn ? limits.leavingShare(of: .mailsPerProject) : limits
         return subject.isUnknown ? shared.sparing(.mailsPerProject) : shared

@@ -60,7 +60,7 @@ package struct SignInWithSecondFactor: Sendable {
         let pending = try parts.pendingSignIn(pendingCredential, late: .invalidPendingCredential, caller)
         guard caller.project.settings.secondFactors.sms else { throw AccountsError.secondFactor(.smsNotOffered) }
         let code = try Parts.sixDigits(code)
-        try await parts.stores.rateLimits.take(parts.secondFactorLimits(of: pending.account, caller))
+        try await takeTry(of: pending, caller)
         let checked = try await parts.checkVerificationCode(
             sessionInfo: sessionInfo,
             code: code,
@@ -90,7 +90,7 @@ package struct SignInWithSecondFactor: Sendable {
         let pending = try parts.pendingSignIn(pendingCredential, late: .challengeTimeout, caller)
         guard let enrollment, !enrollment.isEmpty else { throw AccountsError.secondFactor(.missingEnrollment) }
         let code = try Parts.sixDigits(code)
-        try await parts.stores.rateLimits.take(parts.secondFactorLimits(of: pending.account, caller))
+        try await takeTry(of: pending, caller)
         let adjacent = caller.project.settings.secondFactors.acceptedIntervals
         let seconds = parts.seconds
         return try await finish(pending, caller) { account throws(AccountsError) in
@@ -242,7 +242,7 @@ package struct SignInWithSecondFactor: Sendable {
                 changes.isByCustomToken = provider == .custom
                 changes.amend(entrance?.amendment)
                 changes.spends = code
-                changes.forgives = parts.secondFactorLimits(of: pending.account, caller)
+                changes.forgives = parts.secondFactorLimits(of: id, [.home, .elsewhere], caller)
                 return changes
             }
             let tokens = try parts.issueTokens(after: changed, secret, caller: caller)
@@ -252,6 +252,17 @@ package struct SignInWithSecondFactor: Sendable {
             AccountEvent.secondFactorRefused.log(id, provider: provider, caller)
             throw AccountsError.invalidVerificationCode
         }
+    }
+
+    /// Counts an attempt at a code; one with an ended pending sign-in is none.
+    private func takeTry(of pending: PendingSignIn, _ caller: Caller) async throws {
+        let account = AccountID(pending.account)
+        guard let standing = try await parts.standing(of: account, caller) else { throw AccountsError.userNotFound }
+        guard !standing.isDisabled else { throw AccountsError.userDisabled }
+        guard standing.revokedVersion == pending.revokedVersion else {
+            throw AccountsError.secondFactor(.invalidPendingCredential)
+        }
+        try await parts.stores.rateLimits.take(parts.secondFactorLimits(of: account, [standing.place], caller))
     }
 
     private func require(_ pending: PendingSignIn, standsFor account: Account) throws(AccountsError) {

@@ -91,7 +91,9 @@ extension Parts {
             projectNumber: caller.project.number,
             account: account.id,
             session: session.id,
-            secret: secret
+            secret: secret,
+            generation: session.generation,
+            under: keyRing
         )
         return IssuedTokens(
             idToken: try mint(for: account, session, caller),

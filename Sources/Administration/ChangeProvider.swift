@@ -89,8 +89,13 @@ package struct ChangeProvider: Sendable {
     private func apply(_ patch: Patch<ProviderConfiguration>, to provider: inout ProviderConfiguration) throws {
         let before = provider
         try patch.apply(to: &provider)
-        let texts = [provider.overrides ?? "", provider.clientID, provider.displayName ?? ""] + provider.audiences
-        guard texts.reduce(0, { $0 + $1.utf8.count }) <= Self.maximumSize else {
+        let texts =
+            [
+                provider.overrides, provider.clientID, provider.displayName, provider.issuer,
+                provider.clientSecret?.reveal(),
+                provider.webhookSecret?.reveal(),
+            ] + provider.audiences
+        guard texts.reduce(0, { $0 + ($1?.utf8.count ?? 0) }) <= Self.maximumSize else {
             throw AdministrationError.invalid("A provider's configuration can have at most 64 KiB.")
         }
         do {

@@ -40,9 +40,10 @@ package enum SensitiveOperation: String, Sendable, Hashable, CaseIterable {
             case .secondFactor: hasSecondFactor
             case .recentSignIn: true
             }
-        // Whatever the policy, a session without the second factor cannot create a way around it, nor remove it.
-        case .enrollPasskey, .removePasskey: hasSecondFactor || policy == .recentSignIn
-        case .setPassword, .removePassword, .changeEmail, .requestEmailChange, .removeEmail, .replacePhoneNumber,
+        // Whatever the policy, a session without the second factor cannot remove a way around it.
+        case .removePasskey: hasSecondFactor || policy == .recentSignIn
+        case .enrollPasskey, .setPassword, .removePassword, .changeEmail, .requestEmailChange, .removeEmail,
+            .replacePhoneNumber,
             .removePhoneNumber, .enrollSecondFactor, .withdrawSecondFactor, .endOtherSessions, .deleteAccount,
             .grantAccess:
             true

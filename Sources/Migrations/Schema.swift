@@ -11,6 +11,6 @@ package enum Schema {
         .addShortCodes, .federateWorkloads, .grantApplications, .indexUnusedCodes, .logOutApplications,
         .indexApplicationSessions, .limitSessions, .findDestinations, .nameProjectURLs,
         .rememberPhoneNumbers, .indexRecoveries, .indexGuests, .keepOlderCodes, .queueLogoutsByClient,
-        .addConfigurationEpoch, .separateReceivers, .indexReceivers, .rememberRecoveries,
+        .addConfigurationEpoch, .separateReceivers, .indexReceivers, .rememberRecoveries, .declareRestores,
     ]
 }

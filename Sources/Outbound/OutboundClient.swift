@@ -79,7 +79,7 @@ package final class OutboundClient: Service {
         guard target.encrypted || policy.allowsLoopback else { throw .invalidURL }
         let limit = min(request.timeLimit ?? limits.total, limits.total)
         return try await TimeLimit.run(limit, passing: pass) { () async throws(OutboundError) -> OutboundResponse in
-            let known = try await self.book.addresses(of: target.host, for: OutboundShare.current)
+            let known = try await self.book.addresses(of: target.host, for: Self.share(request))
             let addresses = known.filter { policy.allows($0, encrypted: target.encrypted) }.prefix(2)
             guard let last = addresses.last else { throw .refusedAddress }
             for address in addresses.dropLast() {
@@ -99,13 +99,18 @@ package final class OutboundClient: Service {
         }
     }
 
+    /// What strangers make a project request has a share of its own beside the project's.
+    private static func share(_ request: OutboundRequest) -> String? {
+        OutboundShare.current.map { request.isForStranger ? "strangers of \($0)" : $0 }
+    }
+
     private func attempt(
         _ request: OutboundRequest,
         _ target: OutboundTarget,
         at address: IPAddress
     ) async throws(FailedAttempt) -> OutboundResponse {
         let key = OutboundLane.Key(host: target.host, address: address)
-        let share = OutboundShare.current
+        let share = Self.share(request)
         let (lane, retired) = try enter(key, share)
         defer { lane.leave(share) }
         for lane in retired { await lane.close() }

@@ -3,16 +3,21 @@ package import Projects
 package import Secrets
 
 /// The token with which a client gets new ID tokens: base64url of `<project number>.<account id>.<session
-/// id>.<secret>`.
+/// id>.<secret>`, whose last part is base64url of the secret, the generation and its proof.
 ///
 /// It names its session's row, and a token of another project is recognized without a database query. Each token has
-/// exactly one spelling. The row stores ``secretHash``.
+/// exactly one spelling. The row stores ``secretHash``. The proof says that the service made this token, also of a session
+/// that the database does not know, or not yet, because it was restored; nothing else depends on it. Releases before 1.0
+/// made tokens without it.
 package struct RefreshToken: Sendable, Hashable {
     package let projectNumber: ProjectNumber
     package let account: AccountID
     package let session: SessionID
     /// 32 bytes in base64url.
     package let secret: Secret
+    /// How often the session's token had been replaced when this one was made; nil for a token without proof.
+    package let generation: Int?
+    private let proof: [UInt8]
     private let encoded: Secret
 
     /// The token as the client has it.
@@ -24,24 +29,35 @@ package struct RefreshToken: Sendable, Hashable {
     /// What a browser's session stores instead, whose cookie has the form of a token: neither is accepted as the other.
     package var browserHash: [UInt8] { SecureHash.sha256("browser.\(secret.reveal())") }
 
-    private init(_ projectNumber: ProjectNumber, _ account: AccountID, _ session: SessionID, _ secret: String) {
-        let plain = "\(projectNumber.rawValue).\(account.rawValue).\(session.rawValue).\(secret)"
-        self.projectNumber = projectNumber
-        self.account = account
-        self.session = session
-        self.secret = Secret(secret)
-        encoded = Secret(Base64URL.encode(plain.utf8))
-    }
-
     /// The stored hash of a secret.
     package static func hash(of secret: Secret) -> [UInt8] { SecureHash.sha256(secret.reveal()) }
 
+    /// Makes a token.
+    ///
     /// - Parameters:
     ///   - account: 1 to 512 bytes.
     ///   - secret: 32 bytes in base64url: ``RandomSource/handle()``.
-    package init(projectNumber: ProjectNumber, account: AccountID, session: SessionID, secret: Secret) {
+    ///   - generation: of the session's row, with this token.
+    package init(
+        projectNumber: ProjectNumber,
+        account: AccountID,
+        session: SessionID,
+        secret: Secret,
+        generation: Int,
+        under ring: KeyRing
+    ) {
         precondition(Self.isSecret(secret.reveal()), "no secret of a refresh token")
-        self.init(projectNumber, account, session, secret.reveal())
+        let counter = UInt32(clamping: generation)
+        let name = "\(projectNumber.rawValue).\(account.rawValue).\(session.rawValue)"
+        let proof = Self.proof(name, secret, counter, ring, key: 0)
+        let last = (Base64URL.decode(secret.reveal()) ?? []) + Self.bytes(counter) + proof
+        self.projectNumber = projectNumber
+        self.account = account
+        self.session = session
+        self.secret = secret
+        self.generation = Int(counter)
+        self.proof = proof
+        encoded = Secret(Base64URL.encode("\(name).\(Base64URL.encode(last))".utf8))
     }
 
     /// Reads a token; nil for anything but its one spelling.
@@ -58,25 +74,70 @@ package struct RefreshToken: Sendable, Hashable {
             (1...512).contains(account.utf8.count), !account.utf8.contains(0),
             let sessionText = String(validating: bytes[(beforeSession + 1)..<beforeSecret], as: UTF8.self),
             let session = SessionID(rawValue: sessionText),
-            let secret = String(validating: bytes[(beforeSecret + 1)...], as: UTF8.self), Self.isSecret(secret)
+            let lastText = String(validating: bytes[(beforeSecret + 1)...], as: UTF8.self),
+            let last = Base64URL.decode(lastText), last.count == 32 || last.count == 32 + 4 + Self.proofLength
         else { return nil }
         self.projectNumber = ProjectNumber(rawValue: number)
         self.account = AccountID(account)
         self.session = session
-        self.secret = Secret(secret)
+        secret = Secret(Base64URL.encode(last.prefix(32)))
+        generation = last.count == 32 ? nil : last[32..<36].reduce(0) { $0 << 8 | Int($1) }
+        proof = Array(last.dropFirst(36))
         encoded = Secret(text)
     }
 
-    /// The token that replaces this one when it is used.
+    /// Whether the service made this token, under any key of the ring: never, for one without proof.
+    package func isGenuine(under ring: KeyRing) -> Bool {
+        guard let generation else { return false }
+        let name = "\(projectNumber.rawValue).\(account.rawValue).\(session.rawValue)"
+        return (0..<ring.count).contains { key in
+            ConstantTime.equal(proof, Self.proof(name, secret, UInt32(clamping: generation), ring, key: key))
+        }
+    }
+
+    private static let proofLength = 16
+
+    private static func proof(
+        _ name: String,
+        _ secret: Secret,
+        _ generation: UInt32,
+        _ ring: KeyRing,
+        key: Int
+    ) -> [UInt8] {
+        let message = "refresh token's generation\0\(name)\0\(secret.reveal())\0\(generation)"
+        return Array(ring.authenticationCode(of: Array(message.utf8), key: key).prefix(proofLength))
+    }
+
+    private static func bytes(_ number: UInt32) -> [UInt8] {
+        (0..<4).map { UInt8(truncatingIfNeeded: number >> (24 - 8 * $0)) }
+    }
+
+    /// The secret of the token that replaces this one when it is used.
     ///
-    /// It is the same each time, although only its hash is stored. Its secret is HMAC-SHA256 under the key ring of the
-    /// session and this token's secret, so neither the database nor the key ring alone can produce it.
+    /// It is the same each time, although only its hash is stored. It is HMAC-SHA256 under the key ring of the session and
+    /// this token's secret, so neither the database nor the key ring alone can produce it.
     ///
     /// - Parameter key: the index of the key in the ring.
-    package func successor(under ring: KeyRing, key: Int = 0) -> RefreshToken {
+    package func nextSecret(under ring: KeyRing, key: Int = 0) -> Secret {
+        Self.secret(after: secret, of: session, under: ring, key: key)
+    }
+
+    /// The secret of the token that replaces the one with `secret`.
+    package static func secret(after secret: Secret, of session: SessionID, under ring: KeyRing, key: Int) -> Secret {
         let message = Array("refresh token\0\(session.rawValue)\0\(secret.reveal())".utf8)
-        let code = ring.authenticationCode(of: message, key: key)
-        return RefreshToken(projectNumber, account, session, Base64URL.encode(code))
+        return Secret(Base64URL.encode(ring.authenticationCode(of: message, key: key)))
+    }
+
+    /// The token of another generation of the session.
+    package func with(_ secret: Secret, generation: Int, under ring: KeyRing) -> RefreshToken {
+        RefreshToken(
+            projectNumber: projectNumber,
+            account: account,
+            session: session,
+            secret: secret,
+            generation: generation,
+            under: ring
+        )
     }
 
     private static func isSecret(_ text: String) -> Bool {

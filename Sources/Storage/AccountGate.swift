@@ -12,6 +12,8 @@ package final class AccountGate: Sendable {
     /// cannot keep the owner from signing in or out.
     package enum Lane: Hashable {
         case signIn, change, session, signOut
+        /// Changes without a session: by a code of the mailbox, a second factor, an admin.
+        case proof
     }
 
     /// Two, so that the lock is never idle.

@@ -22,7 +22,7 @@ extension AccountStore {
         decide: @escaping @Sendable (Account, StoredSession?) throws -> AccountChanges
     ) async throws -> ChangedAccount {
         do {
-            return try await gate.pass(account, in: scope.project, .change) {
+            return try await gate.pass(account, in: scope.project, session == nil ? .proof : .change) {
                 try await database.transaction { transaction in
                     guard try await lock(account, scope, transaction) else { throw UnknownAccount() }
                     let found = try await read(account, session: session, scope, transaction)

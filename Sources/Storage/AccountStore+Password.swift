@@ -133,7 +133,7 @@ extension AccountStore {
     }
 
     /// How long a network counts as one where the account was used recently, in seconds.
-    private static let familiarity = 30.0 * 86_400
+    static let familiarity = 30.0 * 86_400
 
     /// Opens a session for an account whose password was just checked, unless the password, the account or its state
     /// changed in the meantime; returns what the attempt took from the limits.

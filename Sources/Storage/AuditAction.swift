@@ -6,6 +6,8 @@ package enum AuditAction: String, Sendable, CaseIterable {
     /// A user granted an application access; the resource is the session.
     case applicationGranted = "APPLICATION_GRANTED"
     case sessionRevoked = "SESSION_REVOKED"
+    /// A session went on with a refresh token that a restore of the database had undone.
+    case sessionRestored = "SESSION_RESTORED"
     /// An admin got the link of an email, with which they can act as its recipient.
     case linkIssued = "LINK_ISSUED"
     case sessionCookieCreated = "SESSION_COOKIE_CREATED"
@@ -65,6 +67,8 @@ package enum AuditAction: String, Sendable, CaseIterable {
     case clientCreated = "OAUTH_CLIENT_CREATED"
     case clientChanged = "OAUTH_CLIENT_CHANGED"
     case clientDeleted = "OAUTH_CLIENT_DELETED"
+    /// An operator declared that the database was restored; `changes` has the time to which.
+    case databaseRestored = "DATABASE_RESTORED"
     case signingKeyCreated = "SIGNING_KEY_CREATED"
     case signingKeyRemoved = "SIGNING_KEY_REMOVED"
 }

@@ -90,7 +90,9 @@ extension ConfigurationStore {
                     version = version + 1
                 WHERE project = \(id.rawValue)
                 """
-            try await transaction.execute(Self.recorded(statement, entry))
+            try await Self.keepingSize(of: id, transaction) {
+                try await transaction.execute(Self.recorded(statement, entry))
+            }
         }
     }
 
@@ -176,7 +178,8 @@ extension ConfigurationStore {
             WHERE project = \(project.rawValue)
             RETURNING key
             """,
-            recording: AuditEntry(.apiKeyCreated, in: Scope(project: project), resource: key.rawValue, at: now())
+            recording: AuditEntry(.apiKeyCreated, in: Scope(project: project), resource: key.rawValue, at: now()),
+            adding: project
         )
         return key
     }

@@ -29,7 +29,8 @@ extension ConfigurationStore {
                 )
                 RETURNING provider
                 """,
-                recording: AuditEntry(.providerCreated, in: scope, providers: [configuration.provider], at: now())
+                recording: AuditEntry(.providerCreated, in: scope, providers: [configuration.provider], at: now()),
+                adding: scope.project
             )
         } catch let error as PostgresError where error.constraint == "provider_configurations_pkey" {
             throw ConfigurationError.alreadyExists
@@ -101,7 +102,9 @@ extension ConfigurationStore {
                 at: now()
             )
             let replacement = replacement(configuration, try seal(configuration, scope), scope)
-            try await transaction.execute(Self.recorded(replacement, entry))
+            try await Self.keepingSize(of: scope.project, transaction) {
+                try await transaction.execute(Self.recorded(replacement, entry))
+            }
             return configuration
         }
         try await load()

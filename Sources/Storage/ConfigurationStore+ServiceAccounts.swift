@@ -25,7 +25,8 @@ extension ConfigurationStore {
                     resource: key.id,
                     changes: key.scopes.map(\.rawValue).sorted(),
                     at: now()
-                )
+                ),
+                adding: key.project
             )
         } catch let error as PostgresError where error.sqlState == "23505" {
             throw ConfigurationError.alreadyExists

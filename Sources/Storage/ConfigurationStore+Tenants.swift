@@ -23,7 +23,8 @@ extension ConfigurationStore {
                 )
                 RETURNING tenant
                 """,
-                recording: AuditEntry(.tenantCreated, in: Scope(project: project, tenant: tenant.id), at: now())
+                recording: AuditEntry(.tenantCreated, in: Scope(project: project, tenant: tenant.id), at: now()),
+                adding: project
             )
         } catch let error as PostgresError where error.constraint == "tenants_pkey" {
             throw ConfigurationError.alreadyExists
@@ -60,7 +61,9 @@ extension ConfigurationStore {
                     settings = \(settings)::jsonb
                 WHERE project = \(project.rawValue) AND tenant = \(id.rawValue)
                 """
-            try await transaction.execute(Self.recorded(statement, entry))
+            try await Self.keepingSize(of: project, transaction) {
+                try await transaction.execute(Self.recorded(statement, entry))
+            }
             return tenant
         }
         try await load()

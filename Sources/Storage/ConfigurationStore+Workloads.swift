@@ -33,7 +33,8 @@ extension ConfigurationStore {
                 resource: workload.id,
                 changes: workload.scopes.map(\.rawValue).sorted(),
                 at: now()
-            )
+            ),
+            adding: workload.project
         )
         return workload
     }

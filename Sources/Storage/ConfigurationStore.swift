@@ -159,10 +159,25 @@ package final class ConfigurationStore: Service, Sendable {
     /// - Parameters:
     ///   - change: must return the changed rows.
     ///   - entry: the audit entry for each; `ofRows` takes its project from the rows.
-    /// - Throws: ``ConfigurationError/notFound`` if no row was changed.
-    func changing(_ change: SQL, recording entry: AuditEntry, ofRows: Bool = false) async throws {
+    ///   - project: the one that gets more to keep; nil for none.
+    /// - Throws: ``ConfigurationError/notFound`` if no row was changed; ``ConfigurationError/tooLarge``.
+    func changing(
+        _ change: SQL,
+        recording entry: AuditEntry,
+        ofRows: Bool = false,
+        adding project: ProjectID? = nil
+    ) async throws {
         let statement = Self.recorded(rowsOf: change, entry, ofRows: ofRows)
-        let changed = try await database.query(statement) { try $0.next(Int64.self) }
+        let changed: [Int64]
+        if let project {
+            changed = try await database.transaction { transaction in
+                try await Self.keepingSize(of: project, transaction) {
+                    try await transaction.query(statement) { try $0.next() }
+                }
+            }
+        } else {
+            changed = try await database.query(statement) { try $0.next() }
+        }
         try await load()
         guard changed.first ?? 0 > 0 else { throw ConfigurationError.notFound }
     }
@@ -208,6 +223,8 @@ package enum ConfigurationError: Error, Sendable, Equatable {
     case notFound
     /// Users' stored tokens would be sent elsewhere.
     case tokensKept
+    /// A project would have more than ``ConfigurationStore/projectSize``.
+    case tooLarge
     /// The row was written by a newer release or under another encryption key.
     case unreadable(String)
 }

@@ -6,7 +6,7 @@ import Sessions
 enum SessionRow {
     static let columns: SQL = """
         s.session, s.auth_time, s.sign_in_provider, s.claims, s.sign_in_attributes, s.second_factor,
-        s.second_factor_identifier, s.revoked_at IS NOT NULL
+        s.second_factor_identifier, s.generation, s.revoked_at IS NOT NULL
         """
 
     /// The session with a key, as a table to join laterally; see ``AccountRow/keyed(project:account:)``.
@@ -28,10 +28,10 @@ enum SessionRow {
         let attributes: String? = try row.next()
         let kind: String? = try row.next()
         let enrollment: String? = try row.next()
+        let generation: Int32? = try row.next()
         let revoked: Bool? = try row.next()
-        guard let id = id.flatMap(SessionID.init(rawValue:)), let authTime, let provider, let revoked else {
-            return nil
-        }
+        guard let id = id.flatMap(SessionID.init(rawValue:)), let authTime, let provider, let generation, let revoked
+        else { return nil }
         return StoredSession(
             id: id,
             authTime: authTime,
@@ -41,6 +41,7 @@ enum SessionRow {
             secondFactor: kind.flatMap { kind in
                 enrollment.map { IDTokenClaims.SecondFactor(kind: kind, enrollment: $0) }
             },
+            generation: Int(generation),
             revoked: revoked
         )
     }

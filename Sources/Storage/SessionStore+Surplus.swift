@@ -6,7 +6,9 @@ import struct Foundation.Date
 
 /// An account keeps at most 200 sessions with the project's own apps, and as many with applications (T-E27).
 ///
-/// Otherwise whoever can sign in could open so many that listing or ending them takes longer than a request may.
+/// Otherwise whoever can sign in could open so many that listing or ending them takes longer than a request may. Of
+/// applications', those without refresh tokens end first, then those of one with more than a hundred: neither a page that
+/// has its visitor signed in again and again, nor an application, ends what the user granted to others.
 extension SessionStore {
     /// A part of a statement that opens a session: ends those of its accounts that were used least recently and are too
     /// many with the new one; named `surplus`.
@@ -18,33 +20,39 @@ extension SessionStore {
     ///   - accounts: a table of different accounts, with the columns `project` and `account`.
     ///   - ofApplications: the new sessions are those of applications.
     static func surplus(of accounts: SQL, ofApplications: Bool = false, now: Date) -> SQL {
+        let columns: SQL = ofApplications ? ", client, application_grant ->> 'refreshes' AS refreshes" : ""
+        let first: SQL =
+            ofApplications
+            ? """
+            coalesce(refreshes = 'false', false), row_number() OVER (PARTITION BY client ORDER BY last_used_at DESC, session) > 100,
+            """ : ""
         // The numbers are literals, so that the planner knows that it reads a few rows of an index.
-        """
-        surplus AS (
-            UPDATE sessions s SET revoked_at = \(now)
-            FROM (
-                SELECT t.project, t.account, o.session
-                FROM (\(sql: accounts)) t
-                CROSS JOIN LATERAL (
-                    SELECT session FROM (
-                        SELECT session, last_used_at FROM sessions
-                        WHERE project = t.project AND account = t.account AND revoked_at IS NULL
-                            AND client IS \(sql: ofApplications ? "NOT NULL" : "NULL")
-                        ORDER BY auth_time LIMIT 1000
-                    ) active
-                    ORDER BY last_used_at DESC, session OFFSET 199
+        return """
+            surplus AS (
+                UPDATE sessions s SET revoked_at = \(now)
+                FROM (
+                    SELECT t.project, t.account, o.session
+                    FROM (\(sql: accounts)) t
+                    CROSS JOIN LATERAL (
+                        SELECT session FROM (
+                            SELECT session, last_used_at\(sql: columns) FROM sessions
+                            WHERE project = t.project AND account = t.account AND revoked_at IS NULL
+                                AND client IS \(sql: ofApplications ? "NOT NULL" : "NULL")
+                            ORDER BY auth_time LIMIT 1000
+                        ) active
+                        ORDER BY \(sql: first) last_used_at DESC, session OFFSET 199
+                    ) o
+                    CROSS JOIN LATERAL (
+                        SELECT FROM sessions l
+                        WHERE project = t.project AND account = t.account AND session = o.session AND revoked_at IS NULL
+                        FOR NO KEY UPDATE OF l SKIP LOCKED
+                    ) l
+                    OFFSET 0
                 ) o
-                CROSS JOIN LATERAL (
-                    SELECT FROM sessions l
-                    WHERE project = t.project AND account = t.account AND session = o.session AND revoked_at IS NULL
-                    FOR NO KEY UPDATE OF l SKIP LOCKED
-                ) l
-                OFFSET 0
-            ) o
-            WHERE s.project = o.project AND s.account = o.account AND s.session = o.session
-            RETURNING s.project, s.account, s.session
-        )
-        """
+                WHERE s.project = o.project AND s.account = o.account AND s.session = o.session
+                RETURNING s.project, s.account, s.session
+            )
+            """
     }
 
     /// The same for the account of `target`, with its entries in the audit log.

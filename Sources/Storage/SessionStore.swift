@@ -119,6 +119,26 @@ extension SessionStore {
             }
         // Withdrawing what was not granted changes nothing: other applications' codes would end.
         let isAny: SQL = if case .application = which { "EXISTS (TABLE ended)" } else { "true" }
+        // Custom tokens and session cookies of before end with the sessions; the caller's own session goes on.
+        let validSince: SQL =
+            switch which {
+            case .only, .browser, .application: ""
+            case .allBut(let session):
+                """
+                , valid_since = greatest(valid_since, (
+                    SELECT auth_time FROM sessions
+                    WHERE project = \(scope.project.rawValue) AND account = \(account.rawValue)
+                        AND session = \(session.rawValue)
+                ))
+                """
+            case .all:
+                """
+                , valid_since = greatest(valid_since, \(Int64(now.timeIntervalSince1970)), (
+                    SELECT max(auth_time) + 1 FROM sessions
+                    WHERE project = \(scope.project.rawValue) AND account = \(account.rawValue) AND revoked_at IS NULL
+                ))
+                """
+            }
         let pending: SQL =
             switch which {
             case .only, .browser: ""
@@ -126,7 +146,7 @@ extension SessionStore {
             case .application, .allBut, .all:
                 """
                 pending AS (
-                    UPDATE accounts SET version = version + 1, revoked_version = version + 1
+                    UPDATE accounts SET version = version + 1, revoked_version = version + 1 \(sql: validSince)
                     WHERE project = \(scope.project.rawValue) AND account = \(account.rawValue)
                         AND tenant = \(scope.tenant.rawValue) AND (SELECT stands FROM caller) AND \(sql: isAny)
                     RETURNING NULL::text AS session

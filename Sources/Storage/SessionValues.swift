@@ -51,6 +51,7 @@ package struct NewSession: Sendable {
             claims: claims,
             signInAttributes: signInAttributes,
             secondFactor: secondFactor,
+            generation: 0,
             revoked: false
         )
     }
@@ -66,6 +67,8 @@ package struct StoredSession: Sendable, Hashable {
     package internal(set) var claims: String?
     package internal(set) var signInAttributes: String?
     package internal(set) var secondFactor: IDTokenClaims.SecondFactor?
+    /// How often its refresh token was replaced.
+    package internal(set) var generation: Int
     package internal(set) var revoked: Bool
 }
 
@@ -134,6 +137,7 @@ package struct ContinuedSession: Sendable {
         written.claims = claims
         written.signInAttributes = signInAttributes
         written.secondFactor = secondFactor
+        written.generation += 1
         return written
     }
 }

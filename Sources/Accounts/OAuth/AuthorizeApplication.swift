@@ -25,8 +25,11 @@ package struct AuthorizeApplication: Sendable {
         /// Whether it says that its user caused the request, as any program can.
         package var isByUser: Bool
 
-        package init(secret: Secret?, session: Secret?, isByUser: Bool = false) {
-            (self.secret, self.session, self.isByUser) = (secret, session, isByUser)
+        /// Whether it shows our answer in a part of another page, which no user has opened.
+        package var isFramed: Bool
+
+        package init(secret: Secret?, session: Secret?, isByUser: Bool = false, isFramed: Bool = false) {
+            (self.secret, self.session, self.isByUser, self.isFramed) = (secret, session, isByUser, isFramed)
         }
     }
 
@@ -72,7 +75,7 @@ package struct AuthorizeApplication: Sendable {
     /// - Throws: ``OAuth/AuthorizationRequest/Unredirectable``; ``OAuthError`` for an unknown client, and for what is not
     ///   redirected to a stranger's.
     package func begin(_ parameters: FormFields, _ browser: Browser, _ caller: Caller) async throws -> Result {
-        let client = try await parts.client(parameters["client_id"], caller)
+        let client = try await parts.client(parameters["client_id"], mayBeNew: !browser.isFramed, caller)
         let request: AuthorizationRequest
         do {
             let pushed = PushAuthorization(parts: parts)

@@ -117,7 +117,9 @@ package struct GrantApplicationTokens: Sendable {
             projectNumber: caller.project.number,
             account: begun.account.id,
             session: session,
-            secret: secret
+            secret: secret,
+            generation: begun.session.generation,
+            under: parts.keyRing
         )
         return try result(
             for: begun.account,

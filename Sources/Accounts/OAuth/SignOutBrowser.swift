@@ -48,7 +48,7 @@ package struct SignOutBrowser: Sendable {
     ) async throws -> String? {
         guard let uri else { return nil }
         let found: OAuthClient
-        do { found = try await parts.client(client, caller) } catch is OAuthError { return nil }
+        do { found = try await parts.client(client, mayBeNew: false, caller) } catch is OAuthError { return nil }
         guard !found.isStrangers, found.metadata.logoutURIs.contains(where: { $0.allows(uri) }) else { return nil }
         return state.map { uri.adding([("state", $0)]) } ?? uri
     }

@@ -72,6 +72,10 @@ package struct ChangeSettings: Sendable {
             let signsWithES256 = settings.signWithES256
             settings.signWithES256 = signedWithES256
             settings.sign(withES256: signsWithES256, from: Int64(configuration.now().timeIntervalSince1970))
+            // All projects have the node's domain for their emails, so no project chooses whose they look like.
+            if let sender = changed.first(where: { $0.hasSuffix(".senderLocalPart") }), !isOfService {
+                throw AdministrationError.ofServiceOnly(setting: sender)
+            }
             // Without them, what counts over all projects does not count here (threats.md, T-E8).
             if wasLimited, !settings.rateLimits.isEnabled, !isOfService {
                 throw AdministrationError.ofServiceOnly(setting: Setting.rateLimitsEnabled)

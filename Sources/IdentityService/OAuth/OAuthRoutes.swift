@@ -237,7 +237,8 @@ struct OAuthRoutes {
                 browser: AuthorizeApplication.Browser(
                     secret: Cookie.oauthBrowser(isSecure: own.isSecure, in: call.headers),
                     session: Cookie.oauthSession(of: project, isSecure: own.isSecure, in: call.headers),
-                    isByUser: call.headers[.secFetchUser] == "?1"
+                    isByUser: call.headers[.secFetchUser] == "?1",
+                    isFramed: call.headers[.secFetchDest] ?? "document" != "document"
                 )
             )
             return try await answer(visited, context)

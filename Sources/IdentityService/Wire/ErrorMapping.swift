@@ -83,6 +83,11 @@ extension WireError {
                     "The stored tokens of users would be sent elsewhere: set definition.keepTokens to false, and try again "
                         + "in two minutes."
                 )
+            case .tooLarge:
+                WireError(
+                    "INVALID_CONFIG",
+                    "A project's configuration, with its tenants, providers and keys, can have at most 8 MiB."
+                )
             case .unreadable: .internal
             }
         cause = "configuration.\(error.name)"
@@ -143,6 +148,7 @@ extension ConfigurationError {
         case .notFound: "notFound"
         case .alreadyExists: "alreadyExists"
         case .tokensKept: "tokensKept"
+        case .tooLarge: "tooLarge"
         case .unreadable: "unreadable"
         }
     }

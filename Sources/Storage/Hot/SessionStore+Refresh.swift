@@ -65,6 +65,8 @@ package struct RefreshCandidate: Sendable {
     /// What the user granted the application; nil for the project's own apps.
     package var grant: ApplicationGrant?
     package var standing: Standing
+    /// Of the session's current token, after its replacement.
+    package var generation: Int
 
     /// The presented token's place among its session's tokens.
     package enum Standing: Sendable, Hashable {
@@ -282,7 +284,7 @@ private enum RefreshParts {
     static let rows: SQL = """
         SELECT s.number, \(sql: AccountRow.linkedColumns),
             s.number NOT IN (SELECT number FROM locked) AND s.revoked_at IS NULL AND \(sql: isWritten),
-            s.is_idle, s.is_known, s.is_previous, s.successor_used_at = '-infinity',
+            s.is_idle, s.is_known, s.rotates, s.is_previous, s.successor_used_at = '-infinity',
             nullif(s.successor_used_at, '-infinity'), s.tenant, s.application_grant::text, \(sql: SessionRow.columns), a.account IS NOT NULL,
             \(sql: AccountRow.ownColumnsWithoutActivity)
         FROM found s
@@ -314,6 +316,7 @@ private struct RefreshRow {
         isBusy = try row.next()
         let isIdle: Bool = try row.next()
         let isKnown: Bool = try row.next()
+        let rotates: Bool = try row.next()
         let isPrevious: Bool = try row.next(Bool?.self) ?? false
         let isRetired: Bool = try row.next(Bool?.self) ?? false
         let successorUsedAt: Date? = try row.next()
@@ -336,7 +339,8 @@ private struct RefreshRow {
             account: account,
             tenant: TenantID(rawValue: tenant),
             grant: try grant.map { try ApplicationGrant(json: $0) },
-            standing: standing
+            standing: standing,
+            generation: session.generation + (rotates ? 1 : 0)
         )
     }
 }

@@ -238,6 +238,32 @@ struct CustomTokenTests {
         }
     }
 
+    @Test(
+        "T-A2, T-A17: whoever signs out everywhere, or elsewhere, ends the custom tokens of before",
+        arguments: ["all", "others"]
+    )
+    func signOut(scope: String) async throws {
+        try await run { scene in
+            let (service, clock) = (scene.service, scene.service.clock)
+            let stolen = try scene.account.sign(scene.payload())
+            #expect(try await scene.signIn(stolen).status == 200)
+            clock.advance(by: 60)
+            let owner = try await scene.signIn(scene.account.sign(scene.payload()))
+            clock.advance(by: 60)
+            let out = try await service.call(
+                "accounts:signOut",
+                ["idToken": JSON(owner.idToken), "scope": .string(scope)]
+            )
+            #expect(out.status == 200, "\(out)")
+            let late = try await scene.signIn(stolen)
+            late.expectRefused("INVALID_CUSTOM_TOKEN : The assertion was issued before the user's tokens were revoked")
+            let refreshed = try await service.refresh(owner.refreshToken)
+            if scope == "all" { refreshed.expectRefused("TOKEN_EXPIRED") } else { #expect(refreshed.status == 200) }
+            clock.advance(by: 1)
+            #expect(try await scene.signIn(scene.account.sign(scene.payload())).status == 200)
+        }
+    }
+
     @Test("T-D7: a service account of one project signs no one in to another")
     func otherProject() async throws {
         try await run { scene in

@@ -47,14 +47,7 @@ struct RefreshBatchTests {
         try await TestService.run(RotationTests.options()) { service in
             let user = try await service.call("accounts:signUp")
             let good = try #require(user.refreshToken.flatMap { RefreshToken($0) })
-            let wrong = (0..<20).map { _ in
-                RefreshToken(
-                    projectNumber: good.projectNumber,
-                    account: good.account,
-                    session: good.session,
-                    secret: Secret(RandomSource.system.handle())
-                ).text
-            }
+            let wrong = try (0..<20).map { _ in try good.forged().text }
             let (replies, asked) = try await Self.together(wrong + [good.text], service)
             #expect(replies.last?.status == 200, "\(replies)")
             #expect(replies.dropLast().allSatisfy { $0.error == "INVALID_REFRESH_TOKEN" }, "\(replies)")

@@ -63,7 +63,7 @@ struct RotationTests {
                 )
                 return use
             }.value
-            #expect(reply.error == "INVALID_REFRESH_TOKEN", "\(reply)")
+            #expect(reply.error == "TOKEN_EXPIRED", "\(reply)")
             let hashes = try await client.query("SELECT secret_hash FROM sessions WHERE project = \(project)") {
                 try $0.next([UInt8].self)
             }

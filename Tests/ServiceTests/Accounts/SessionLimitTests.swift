@@ -93,6 +93,61 @@ struct SessionLimitTests {
         }
     }
 
+    @Test("T-E27: an application with more than a hundred grants ends its own, whoever's were used last")
+    func sparesOtherApplications() async throws {
+        try await OAuthScene.run { scene in
+            _ = try await scene.tokens()
+            let other = try await OAuthScene.register(OAuthScene.publicClient(), at: scene.service)
+            try await database.execute(
+                """
+                INSERT INTO sessions (project, account, session, tenant, secret_hash, auth_time, sign_in_provider,
+                    created_at, last_used_at, client, application_grant)
+                SELECT project, account, c.prefix || lpad(n::text, 17, '0'), tenant, secret_hash, auth_time,
+                    sign_in_provider, created_at, last_used_at - make_interval(secs => c.age - n), c.client, application_grant
+                FROM sessions, generate_series(1, 100) n,
+                    (VALUES ('other', \(other.clientID), 800), ('these', \(scene.clientID), 400)) c (prefix, client, age)
+                WHERE project = \(scene.service.project.id.rawValue) AND sessions.client IS NOT NULL
+                """
+            )
+            _ = try await scene.redeem(scene.open().query["code"])
+            let counts = try await database.query(
+                """
+                SELECT count(*) FILTER (WHERE client = \(other.clientID)), count(*) FILTER (WHERE client = \(scene.clientID))
+                FROM sessions WHERE project = \(scene.service.project.id.rawValue) AND revoked_at IS NULL
+                """
+            ) { row in [try row.next(Int64.self), try row.next(Int64.self)] }
+            #expect(counts == [[99, 101]])
+        }
+    }
+
+    @Test("T-E27: sign-ins that applications repeat end no grant with refresh tokens, however long ago that was used")
+    func sparesRefreshing() async throws {
+        try await OAuthScene.run { scene in
+            let kept = try await scene.tokens()
+            let other = try await OAuthScene.register(OAuthScene.publicClient(), at: scene.service)
+            try await database.execute(
+                """
+                INSERT INTO sessions (project, account, session, tenant, secret_hash, auth_time, sign_in_provider,
+                    created_at, last_used_at, client, application_grant)
+                SELECT project, account, 'again' || lpad(n::text, 17, '0'), tenant, secret_hash, auth_time,
+                    sign_in_provider, created_at, last_used_at + interval '1 second',
+                    CASE WHEN n % 2 = 0 THEN client ELSE \(other.clientID) END, application_grant || '{"refreshes": false}'
+                FROM sessions, generate_series(1, 300) n
+                WHERE project = \(scene.service.project.id.rawValue) AND client IS NOT NULL
+                """
+            )
+            _ = try await scene.redeem(scene.open().query["code"])
+            let counts = try await database.query(
+                """
+                SELECT count(*) FROM sessions
+                WHERE project = \(scene.service.project.id.rawValue) AND revoked_at IS NULL AND client IS NOT NULL
+                """
+            ) { row in try row.next(Int64.self) }
+            #expect(counts == [200])
+            #expect(try await scene.refresh(kept["refresh_token"]?.string).status == 200)
+        }
+    }
+
     private var database: PostgresClient { TestDatabase.current.client }
 
     /// Opens sessions of every account, used one second after the other, the last one a while ago.

@@ -39,10 +39,59 @@ struct ProviderConfigurationTests {
     func size() async throws {
         try await TestService.run { service in
             let many = JSON.string(String(repeating: "a", count: 65_536))
-            let path = "oauthIdpConfigs/oidc.acme?updateMask=displayName"
             _ = try await service.admin("oauthIdpConfigs?oauthIdpConfigId=oidc.acme", oidc, version: "v2")
-            let refused = try await service.admin(path, ["displayName": many], method: "PATCH", version: "v2")
-            #expect(refused.error?.hasPrefix("INVALID_CONFIG") == true, "\(refused.status) \(refused.error ?? "")")
+            for member in ["displayName", "clientId", "clientSecret", "webhookSecret"] {
+                let path = "oauthIdpConfigs/oidc.acme?updateMask=\(member)"
+                let body: JSON = .object([member: many])
+                let refused = try await service.admin(path, body, method: "PATCH", version: "v2")
+                #expect(
+                    refused.error == "INVALID_CONFIG : A provider's configuration can have at most 64 KiB.",
+                    "\(member): \(refused.status) \(refused.error ?? "")"
+                )
+            }
+        }
+    }
+
+    @Test("T-E11: a project has at most 8 MiB of configuration, of which it can give up some")
+    func projectSize() async throws {
+        try await TestService.run { service in
+            let refusal =
+                "INVALID_CONFIG : A project's configuration, with its tenants, providers and keys, can have at most 8 MiB."
+            _ = try await service.admin("oauthIdpConfigs?oauthIdpConfigId=oidc.acme", oidc, version: "v2")
+            let project = service.project.id
+            let allowed: JSON = ["multiTenant": ["allowTenants": true]]
+            let tenants = "config?updateMask=multiTenant.allowTenants"
+            #expect(try await service.admin(tenants, allowed, method: "PATCH", version: "v2").status == 200)
+            #expect(try await service.admin("tenants", ["displayName": "first"], version: "v2").status == 200)
+            try await TestDatabase.current.client.execute(
+                """
+                INSERT INTO tenants (project, tenant, display_name, disabled, settings, created_at)
+                SELECT project, 'big-' || n, display_name, disabled, settings || jsonb_build_object('x', repeat('a', 1048576)),
+                    created_at
+                FROM tenants, generate_series(1, 8) n WHERE project = \(project.rawValue)
+                """
+            )
+            let name = try await service.admin(
+                "oauthIdpConfigs/oidc.acme?updateMask=displayName",
+                ["displayName": "Acme and sons"],
+                method: "PATCH",
+                version: "v2"
+            )
+            name.expectRefused(refusal)
+            for (path, body) in [
+                ("oauthIdpConfigs?oauthIdpConfigId=oidc.new", oidc), ("tenants", ["displayName": "another"] as JSON),
+            ] {
+                try await service.admin(path, body, version: "v2").expectRefused(refusal)
+            }
+            await #expect(throws: ConfigurationError.tooLarge) {
+                _ = try await service.stores.configuration.createAPIKey(for: project, displayName: nil)
+            }
+            let gone = try await service.admin("oauthIdpConfigs/oidc.acme", nil, method: "DELETE", version: "v2")
+            #expect(gone.status == 200, "\(gone)")
+            try await TestDatabase.current.client.execute("DELETE FROM tenants WHERE project = \(project.rawValue)")
+            #expect(
+                try await service.admin("oauthIdpConfigs?oauthIdpConfigId=oidc.new", oidc, version: "v2").status == 200
+            )
         }
     }
 

@@ -32,9 +32,7 @@ struct SensitiveOperationTests {
                 for hasFactor in [false, true] {
                     let isMethod = [.addMethod, .unlinkProvider].contains(operation)
                     var expected = !isMethod || policy == .recentSignIn || policy == .secondFactor && hasFactor
-                    if [.enrollPasskey, .removePasskey].contains(operation) {
-                        expected = policy == .recentSignIn || hasFactor
-                    }
+                    if operation == .removePasskey { expected = policy == .recentSignIn || hasFactor }
                     #expect(
                         operation.isSensitive(under: policy, hasSecondFactor: hasFactor) == expected,
                         "\(operation) \(policy) \(hasFactor)"

@@ -73,6 +73,18 @@ struct PasskeyFactorTests {
         }
     }
 
+    @Test(
+        "T-D24: whatever the policy, a session whose sign-in is not recent enrolls no passkey",
+        arguments: MethodChangePolicy.allCases
+    )
+    func oldSession(policy: MethodChangePolicy) async throws {
+        try await PasskeyScene.run({ $0.methodChanges = policy }) { service in
+            let user = try await service.signUp("ada@example.com")
+            service.clock.advance(by: 301)
+            try await service.startEnrollingPasskey(user.idToken).expectRefused("CREDENTIAL_TOO_OLD_LOGIN_AGAIN")
+        }
+    }
+
     @Test("a recent sign-in is required if the project says so, and a passkey gives one")
     func recentSignIn() async throws {
         try await PasskeyScene.run({ $0.methodChanges = .recentSignIn }) { service in

@@ -12,6 +12,7 @@ struct DeploymentLimitTests {
         options.settings.delivery.sms = SMSProvider(url: "https://sms.example", body: "to=%TO%&text=%TEXT%")
         var numbers = RateLimitSettings()
         numbers[.smsPerAddress].count = 3
+        numbers[.mailsPerAddress].count = 3
         let school = try #require(DeploymentLimits.Network("198.18.64.0/24 smsPerAddress=6 signUpsPerAddress=101"))
         options.deploymentLimits = DeploymentLimits(numbers, networks: [school])
         return options
@@ -43,14 +44,22 @@ struct DeploymentLimitTests {
         }
     }
 
-    @Test("T-E8: the networks of one /48 have eight times what one of them has")
+    @Test("T-E8: the networks of one /48 have eight times what one of them has, and twice as many SMS")
     func sites() async throws {
         try await TestService.run(options()) { service in
-            var sent: [Int] = []
+            var (sent, mailed): ([Int], [Int]) = ([], [])
             for network in 0..<9 {
                 sent.append(try await sms(service, from: "2001:db8:5:\(network)::1", "1\(network)"))
+                var count = 0
+                for number in 0..<4 {
+                    let address = "user\(network)\(number)@example.com"
+                    let reply = try await service.askForReset(address, from: "2001:db8:5:\(network)::1")
+                    count += reply.status == 200 ? 1 : 0
+                }
+                mailed.append(count)
             }
-            #expect(sent == [Int](repeating: 3, count: 8) + [0])
+            #expect(sent == [Int](repeating: 3, count: 2) + [Int](repeating: 0, count: 7))
+            #expect(mailed == [Int](repeating: 3, count: 8) + [0])
             let other = try await sms(service, from: "2001:db8:6::1", "19")
             #expect(other == 3)
         }

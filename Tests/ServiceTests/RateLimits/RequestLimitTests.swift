@@ -321,13 +321,7 @@ struct RequestLimitTests {
             let user = try await service.signUp("ada@example.com")
             let good = try #require(user.refreshToken.flatMap { RefreshToken($0) })
             for number in 0..<5 {
-                let bogus = RefreshToken(
-                    projectNumber: good.projectNumber,
-                    account: good.account,
-                    session: good.session,
-                    secret: Secret(RandomSource.system.handle())
-                )
-                let reply = try await service.refresh(bogus.text)
+                let reply = try await service.refresh(good.forged().text)
                 reply.expectRefused(number < 3 ? "INVALID_REFRESH_TOKEN" : LimitScene.blocked)
             }
             #expect(try await service.refresh(user.refreshToken).status == 200)

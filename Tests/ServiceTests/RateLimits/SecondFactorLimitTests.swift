@@ -61,6 +61,70 @@ struct SecondFactorLimitTests {
         }
     }
 
+    @Test("T-E2: whoever has the password uses up no tries where the account proved its second factor")
+    func triesAtHome() async throws {
+        try await LimitScene.run({ $0.offerApps() }) { service in
+            let user = try await service.verifiedUser()
+            let (app, _) = try await AuthenticatorApp.enroll(user.idToken, service)
+            service.clock.advance(by: 30)
+            #expect(try await app.signIn(service.pending(), code: app.code(), from: "198.18.40.1").status == 200)
+            service.clock.advance(by: 30)
+            let pending = try await service.pending()
+            let wrong = app.code() == "000000" ? "000001" : "000000"
+            for number in 0..<11 {
+                let reply = try await app.signIn(pending, code: wrong, from: "198.18.41.\(number)")
+                reply.expectRefused(number < 10 ? "INVALID_CODE" : "TOO_MANY_ATTEMPTS_TRY_LATER")
+            }
+            // Elsewhere all networks count together, and at home tries end too.
+            try await app.signIn(pending, code: app.code(), from: "198.18.42.1")
+                .expectRefused("TOO_MANY_ATTEMPTS_TRY_LATER")
+            for _ in 0..<9 {
+                try await app.signIn(pending, code: wrong, from: "198.18.40.2").expectRefused("INVALID_CODE")
+            }
+            #expect(try await app.signIn(pending, code: app.code(), from: "198.18.40.3").status == 200)
+            for _ in 0..<10 {
+                try await app.signIn(pending, code: wrong, from: "198.18.40.2").expectRefused("INVALID_CODE")
+            }
+            try await app.signIn(pending, code: wrong, from: "198.18.40.2").expectRefused("TOO_MANY_ATTEMPTS_TRY_LATER")
+        }
+    }
+
+    @Test("T-E2: a code with a pending sign-in that has ended is no try")
+    func triesOfEnded() async throws {
+        try await LimitScene.run({ $0.offerApps() }) { service in
+            let user = try await service.verifiedUser()
+            let (app, _) = try await AuthenticatorApp.enroll(user.idToken, service)
+            let ended = try await service.pending()
+            service.clock.advance(by: 30)
+            let body: JSON = ["localId": JSON(user.localID), "validSince": .string("\(service.clock.seconds)")]
+            #expect(try await service.admin("accounts:update", body).status == 200)
+            for _ in 0..<11 {
+                try await app.signIn(ended, code: "000000").expectRefused("INVALID_MFA_PENDING_CREDENTIAL")
+            }
+            #expect(try await app.signIn(service.pending(), code: app.code()).status == 200)
+        }
+    }
+
+    @Test("T-E7: SMS that whoever has the password requests leave those where the account proved its second factor")
+    func smsAtHome() async throws {
+        try await LimitScene.run({
+            $0.secondFactors.isEnabled = true
+            $0.secondFactors.offersSMS = true
+            $0.delivery.sms = SMSProvider(url: "https://sms.example", body: "to=%TO%&text=%TEXT%")
+        }) { service in
+            let user = try await service.verifiedUser()
+            let (phone, _) = try await EnrolledPhone.enroll(user.idToken, service, number: "+12015550138")
+            let pending = try await service.pending()
+            #expect(try await service.finishWithSMS(pending, phone.code(for: pending)).status == 200)
+            for number in 0..<6 {
+                let reply = try await service.startSecondFactor(pending, phone.enrollment, from: "198.18.43.\(number)")
+                #expect(reply.status == (number < 5 ? 200 : 400), "\(reply)")
+            }
+            service.clock.advance(by: 1)
+            #expect(try await service.finishWithSMS(pending, phone.code(for: pending)).status == 200)
+        }
+    }
+
     @Test("T-E2: codes of SMS count as those of apps do")
     func triesOfSMS() async throws {
         try await LimitScene.run({

@@ -62,8 +62,8 @@ struct AuthenticatorApp: Sendable {
         return try await signIn(challenge["mfaPendingCredential"]?.string, code: code())
     }
 
-    func signIn(_ pendingCredential: String?, code: String) async throws -> Reply {
-        try await service.finishSecondFactor(pendingCredential, enrollment: enrollment, code: code)
+    func signIn(_ pendingCredential: String?, code: String, from address: String? = nil) async throws -> Reply {
+        try await service.finishSecondFactor(pendingCredential, enrollment: enrollment, code: code, from: address)
     }
 
     static func base32(_ text: String?) -> [UInt8]? {
@@ -86,8 +86,10 @@ struct AuthenticatorApp: Sendable {
 
 extension TestService {
     /// A v2 operation of an app.
-    func callV2(_ operation: String, _ body: JSON) async throws -> Reply {
-        try await post("/v2/\(operation)?key=\(apiKey)", text: body.text)
+    /// - Parameter address: that a proxy names.
+    func callV2(_ operation: String, _ body: JSON, from address: String? = nil) async throws -> Reply {
+        let headers = address.map { [("X-Forwarded-For", $0)] } ?? []
+        return try await post("/v2/\(operation)?key=\(apiKey)", text: body.text, headers: headers)
     }
 
     func startEnrollment(_ idToken: String?) async throws -> Reply {
@@ -116,13 +118,19 @@ extension TestService {
         )
     }
 
-    func finishSecondFactor(_ pendingCredential: String?, enrollment: String?, code: String?) async throws -> Reply {
+    func finishSecondFactor(
+        _ pendingCredential: String?,
+        enrollment: String?,
+        code: String?,
+        from address: String? = nil
+    ) async throws -> Reply {
         try await callV2(
             "accounts/mfaSignIn:finalize",
             [
                 "mfaPendingCredential": JSON(pendingCredential), "mfaEnrollmentId": JSON(enrollment),
                 "totpVerificationInfo": ["verificationCode": JSON(code)],
-            ]
+            ],
+            from: address
         )
     }
 

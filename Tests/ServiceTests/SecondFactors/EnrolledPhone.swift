@@ -52,13 +52,18 @@ extension TestService {
         )
     }
 
-    func startSecondFactor(_ pendingCredential: String?, _ enrollment: String?) async throws -> Reply {
+    func startSecondFactor(
+        _ pendingCredential: String?,
+        _ enrollment: String?,
+        from address: String? = nil
+    ) async throws -> Reply {
         try await callV2(
             "accounts/mfaSignIn:start",
             [
                 "mfaPendingCredential": JSON(pendingCredential), "mfaEnrollmentId": JSON(enrollment),
                 "phoneSignInInfo": ["recaptchaToken": "x"],
-            ]
+            ],
+            from: address
         )
     }
 

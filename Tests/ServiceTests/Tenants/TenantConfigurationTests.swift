@@ -298,7 +298,7 @@ struct TenantConfigurationTests {
             #expect(try await service.deleteTenant(id).error == "TENANT_NOT_FOUND")
             #expect(try await service.tenant(id).status == 404)
             #expect(try await service.admin("tenants", version: "v2")["tenants"]?.array?.count == 1)
-            try await service.refresh(users[0].refreshToken).expectRefused("INVALID_REFRESH_TOKEN")
+            try await service.refresh(users[0].refreshToken).expectRefused("USER_NOT_FOUND")
             #expect(try await service.lookUp(users[0].idToken).code == "TENANT_ID_MISMATCH")
             let signIn = try await service.call(
                 "accounts:signInWithPassword",

@@ -136,6 +136,32 @@ import Testing
         }
     }
 
+    @Test("T-F19: hosts that strangers name take none of their project's lookups") func strangersNames() async throws {
+        let names = StalledNames()
+        try await ScriptedServer.withClient(resolver: names.resolver) { client, server in
+            server.on("/a", .json("{}"))
+            await withTaskGroup(of: Void.self) { group in
+                for host in 0..<20 {
+                    group.addTask {
+                        await OutboundShare.$current.withValue("project") {
+                            var request = OutboundRequest(url: "http://dead\(host).stalled.example:\(server.port)/a")
+                            request.isForStranger = true
+                            _ = try? await client.send(request)
+                        }
+                    }
+                }
+                let limit = OutboundLimits.patient.lookupsPerShare
+                try? await waitUntil { (0..<20).count { names.lookups("dead\($0).stalled.example") > 0 } == limit }
+                let response = await OutboundShare.$current.withValue("project") {
+                    try? await client.send(OutboundRequest(url: "http://good.example.invalid:\(server.port)/a"))
+                }
+                #expect(response?.status == 200)
+                group.cancelAll()
+                names.release()
+            }
+        }
+    }
+
     @Test("T-E11: a host is called at its last addresses while its name server is silent")
     func lastAddresses() async throws {
         var limits = OutboundLimits.patient

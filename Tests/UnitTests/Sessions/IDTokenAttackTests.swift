@@ -153,7 +153,9 @@ import Testing
             projectNumber: ProjectNumber(rawValue: 123_456_789_012),
             account: AccountID("a.b"),
             session: try TokenParts.session(),
-            secret: Secret(RandomSource.system.handle())
+            secret: Secret(RandomSource.system.handle()),
+            generation: 0,
+            under: try KeyRing(keys: [KeyRing.Key(id: "key", bytes: RandomSource.system.bytes(32))])
         )
         let plain = String(decoding: try #require(Base64URL.decode(refresh.text)), as: UTF8.self)
         let texts = ["", ".", "..", "...", "a.b.c", "e30.e30.", "e30.e30.e30", refresh.text, plain]

@@ -7,23 +7,37 @@ import Testing
 @Suite struct RefreshTokenTests {
     private let number = ProjectNumber(rawValue: 123_456_789_012)
     private let session: SessionID
+    private let ring: KeyRing
 
-    init() throws { session = try TokenParts.session() }
+    init() throws {
+        session = try TokenParts.session()
+        ring = try KeyRing(keys: [KeyRing.Key(id: "key", bytes: [UInt8](repeating: 7, count: 32))])
+    }
 
     private func token(
         _ account: String = "abcdefghijklmnopqrstuvwxyz01",
-        secret: String = RandomSource { [UInt8](0..<UInt8($0)) }.handle()
+        secret: String = RandomSource { [UInt8](0..<UInt8($0)) }.handle(),
+        generation: Int = 258
     ) -> RefreshToken {
-        RefreshToken(projectNumber: number, account: AccountID(account), session: session, secret: Secret(secret))
+        RefreshToken(
+            projectNumber: number,
+            account: AccountID(account),
+            session: session,
+            secret: Secret(secret),
+            generation: generation,
+            under: ring
+        )
     }
 
     @Test func isBase64URLOfItsFourParts() throws {
         let text = token().text
         let plain = String(decoding: try #require(Base64URL.decode(text)), as: UTF8.self)
-        #expect(
-            plain == "123456789012.abcdefghijklmnopqrstuvwxyz01.AAECAwQFBgcICQoLDA0ODw"
-                + ".AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8"
-        )
+        let parts = plain.split(separator: ".")
+        #expect(parts.dropLast() == ["123456789012", "abcdefghijklmnopqrstuvwxyz01", "AAECAwQFBgcICQoLDA0ODw"])
+        // The secret, the generation, and 16 bytes of proof.
+        let last = try #require(parts.last.flatMap { Base64URL.decode(String($0)) })
+        #expect(Array(last.prefix(36)) == [UInt8](0..<32) + [0, 0, 1, 2])
+        #expect(last.count == 52)
         #expect(RefreshToken(text) == token())
         #expect(token().secretHash == SecureHash.sha256("AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8"))
     }
@@ -74,6 +88,7 @@ import Testing
             #expect(
                 another.projectNumber != token.projectNumber || another.account != token.account
                     || another.session != token.session || another.secretHash != token.secretHash
+                    || !another.isGenuine(under: ring)
             )
             #expect(Array(another.text.utf8) == other, "a second spelling")
         }
@@ -101,6 +116,29 @@ import Testing
         #expect(read("1.\(String(repeating: "x", count: 513)).\(session).\(secret)") == nil)
         let malformed = Array("1.".utf8) + [0xff] + Array(".\(session).\(secret)".utf8)
         #expect(RefreshToken(Base64URL.encode(malformed)) == nil)
+    }
+
+    @Test("T-D34: a token's generation is the service's word, also after its key was replaced") func generations()
+        throws
+    {
+        let token = token("a.b", generation: 7)
+        let read = try #require(RefreshToken(token.text))
+        #expect(read.generation == 7)
+        #expect(read.isGenuine(under: ring))
+        let newer = try KeyRing.Key(id: "newer", bytes: [UInt8](repeating: 8, count: 32))
+        let key = try KeyRing.Key(id: "key", bytes: [UInt8](repeating: 7, count: 32))
+        #expect(try read.isGenuine(under: KeyRing(keys: [newer, key])))
+        #expect(try !read.isGenuine(under: KeyRing(keys: [newer])))
+        // Nothing of it can be exchanged for another's.
+        let other = try #require(RefreshToken(self.token("a.c", generation: 7).text))
+        let plain = String(decoding: try #require(Base64URL.decode(other.text)), as: UTF8.self)
+        let moved = try #require(RefreshToken(Base64URL.encode(Array(plain.replacing("a.c", with: "a.b").utf8))))
+        #expect(moved.account == token.account && !moved.isGenuine(under: ring))
+        // Of releases without proofs.
+        let old = "123456789012.a.b.\(session.rawValue).\(token.secret.reveal())"
+        let without = try #require(RefreshToken(Base64URL.encode(Array(old.utf8))))
+        #expect(without.generation == nil && !without.isGenuine(under: ring))
+        #expect(without.secretHash == token.secretHash)
     }
 
     @Test("T-D2: an ID token is no refresh token, nor is anything else that we hand out")

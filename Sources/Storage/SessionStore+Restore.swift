@@ -1,0 +1,67 @@
+import Linking
+import Postgres
+package import Projects
+import Sessions
+
+extension SessionStore {
+    /// What is missing of a session.
+    package enum Absence: Sendable { case account, session }
+
+    /// - Returns: nil if the session is there.
+    package func absence(of key: SessionKey) async throws -> Absence? {
+        let (project, account) = (key.project.rawValue, key.account.rawValue)
+        return try await database.query(
+            """
+            SELECT EXISTS (SELECT FROM accounts WHERE project = \(project) AND account = \(account)),
+                EXISTS (
+                    SELECT FROM sessions
+                    WHERE project = \(project) AND account = \(account) AND session = \(key.session.rawValue)
+                )
+            """
+        ) { row in
+            let hasAccount: Bool = try row.next()
+            return try row.next(Bool.self) ? nil : hasAccount ? Absence.session : .account
+        }.first ?? nil
+    }
+
+    /// Goes on with a token of a session's future, which the database has lost: once, while a declared restore lasts
+    /// (``ConfigurationStore/declareRestore(since:until:)``), unless the session has gone on without it.
+    ///
+    /// - Parameter generation: the token's, which the service has signed.
+    /// - Returns: whether the token is the session's current one now.
+    package func takeAfterRestore(
+        _ question: RefreshQuestion,
+        generation: Int,
+        in scope: Scope
+    ) async throws -> Bool {
+        let (key, now) = (question.key, question.now)
+        let entry = AuditEntry(
+            .sessionRestored,
+            in: scope,
+            account: key.account,
+            resource: key.session.rawValue,
+            at: now
+        )
+        return try await gate.pass(key.account, in: key.project, .session) {
+            try await database.query(
+                """
+                WITH target AS (
+                    UPDATE sessions s SET secret_hash = \(question.secretHash), generation = \(Int32(clamping: generation)),
+                        previous_hash = NULL, successor_used_at = NULL, rotations = '{}', last_used_at = \(now)
+                    FROM accounts a, configuration c
+                    WHERE s.project = \(key.project.rawValue) AND s.account = \(key.account.rawValue)
+                        AND s.session = \(key.session.rawValue) AND s.generation < \(Int32(clamping: generation))
+                        AND s.revoked_at IS NULL AND s.browser_session IS DISTINCT FROM s.session
+                        AND coalesce(s.client || coalesce(' ' || (s.application_grant ->> 'keyThumbprint'), ''), '')
+                            = \(question.client ?? "")
+                        AND a.project = s.project AND a.account = s.account AND a.tenant = s.tenant
+                        AND a.disabled IS NOT TRUE AND s.auth_time >= a.valid_since
+                        AND s.last_used_at < c.restored_at AND c.restore_ends_at > \(now)
+                    RETURNING s.account
+                ), audit AS (\(sql: entry.insertion(from: "target")))
+                SELECT true FROM target
+                """
+            ) { try $0.next(Bool.self) }.first ?? false
+        }
+    }
+}
