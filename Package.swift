@@ -107,7 +107,7 @@ let package = Package(
         ),
         .target(
             name: "SMTPClient",
-            dependencies: ["CCurl", "Secrets", nioPosix, serviceLifecycle],
+            dependencies: ["CCurl", "Secrets", "Text", nioPosix, serviceLifecycle],
             swiftSettings: facade
         ),
         .target(name: "PublicSuffixes", dependencies: ["CPSL"], swiftSettings: facade),

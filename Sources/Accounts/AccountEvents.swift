@@ -14,6 +14,8 @@ package final class AccountEvents: RequestEvents {
         /// ``Linking/ProviderID/family``.
         package var provider: String
         package var outcome: Outcome
+
+        package init(provider: String, outcome: Outcome) { (self.provider, self.outcome) = (provider, outcome) }
     }
 
     package enum Outcome: String, Sendable, CaseIterable {

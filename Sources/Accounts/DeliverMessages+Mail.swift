@@ -1,19 +1,28 @@
 import Delivery
+import Foundation
 import Logging
 import Projects
 import SMTPClient
 import Storage
 
 extension DeliverMessages {
-    /// Sends an email; one that the server refuses is given up immediately, because a retry would be refused too.
+    /// Sends an email.
     ///
-    /// If the server refuses the user or the sender, it is retried, because an operator may fix that.
+    /// One whose recipient the server refuses is given up immediately, because a retry would be refused too. Any other
+    /// refusal may be the operator's to fix, so the email is retried, as after a failure. It is given up if the server
+    /// then refuses it again, and has accepted others of its project since.
     func send(_ mail: Mail, _ message: OutboxStore.Message) async -> OutboxStore.Outcome {
         let project = parts.configuration.snapshot.project(message.project)
         if parts.messenger != nil, project?.settings.delivery.takes(.mailSend) ?? false {
-            return await handOver(message) { messenger, project throws(DeliveryError) in
+            let outcome = await handOver(message) { messenger, project throws(DeliveryError) in
                 try await messenger.send(mail, id: message.id, of: project, date: parts.now())
             }
+            switch outcome {
+            case .delivered: mailServer.accepted(message.project, at: parts.now())
+            case .retry: mailServer.failed()
+            case .partly, .abandoned: break
+            }
+            return outcome
         }
         // This node may learn of the project in a moment.
         guard let mailer = parts.mailer, let project else {
@@ -21,12 +30,24 @@ extension DeliverMessages {
         }
         do {
             try await mailer.send(mail, id: message.id, of: project, date: parts.now())
+            mailServer.accepted(project.id, at: parts.now())
             log(.info, "Sent an email", message)
             return .delivered
         } catch {
-            guard error.isPermanent else { return tryAgain(message, error) }
+            guard error.isPermanent || refusesOnly(message, error) else {
+                if !error.isAboutRecipient { mailServer.failed() }
+                return tryAgain(message, error)
+            }
             log(.error, "Gave up an email that the server refused", message, error)
             return .abandoned
         }
+    }
+
+    /// Whether the server refuses this email, but has accepted another one of the project since the attempt before.
+    private func refusesOnly(_ message: OutboxStore.Message, _ error: SMTPError) -> Bool {
+        guard case .refused = error, message.attempts > 1,
+            let delay = schedule.delay(afterAttempts: message.attempts - 1)
+        else { return false }
+        return mailServer.hasAccepted(message.project, since: parts.now().addingTimeInterval(-delay))
     }
 }

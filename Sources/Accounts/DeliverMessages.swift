@@ -17,13 +17,31 @@ package struct DeliverMessages: Service {
     var schedule = RetrySchedule.standard
     /// The outcomes of this node's delivery attempts, since the start.
     package let outcomes = Tally<Delivery>()
-    /// Whether the mail server, or its substitute, refused the last email.
-    package let mailServer = Latest()
+    package let mailServer = MailServerState()
 
     package struct Delivery: Hashable, Sendable {
         package var kind: String
-        package var outcome: String
+        package var outcome: Outcome
+
+        package enum Outcome: String, Sendable, CaseIterable {
+            case delivered
+            /// The rest follows.
+            case continued
+            case retried
+            case givenUp = "given_up"
+        }
+
+        /// Every kind with every outcome, in the order of the metrics.
+        package static let all: [Delivery] = DeliverMessages.kinds.flatMap { kind in
+            Outcome.allCases.map { Delivery(kind: kind, outcome: $0) }
+        }
     }
+
+    /// All kinds of messages.
+    private static let kinds = [
+        ApplicationLogout.kind, ApplicationLogout.kindOfStrangers, Mail.kind, ForgottenTokens.kind,
+        ProviderRevocation.kind, SMS.kind, WebhookNotice.kind, GrantNotice.kind,
+    ]
 
     package init(_ parts: Parts, logger: Logger) {
         self.parts = parts
@@ -53,11 +71,11 @@ package struct DeliverMessages: Service {
             }
         }
 
-        /// Seconds within which a node must finish a message that it took.
+        /// Seconds for which no other node takes a message that this one took.
         ///
-        /// A mail server may be slow; an endpoint has ten seconds. The lease for SMS is short, so that users wait no
-        /// longer if the sending node dies.
-        var lease: TimeInterval { self == .mail ? 120 : 20 }
+        /// An endpoint has ten seconds; a mail server may take minutes, for which the lease is extended. It is short, so
+        /// that users wait no longer if the sending node dies.
+        var lease: TimeInterval { self == .mail ? 60 : 20 }
     }
 
     /// The kinds of messages that this node delivers; it leaves others to other nodes, such as those of a newer
@@ -87,8 +105,32 @@ package struct DeliverMessages: Service {
     package func run() async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
             for lane in Lane.allCases { group.addTask { try await work(lane, isOnce: false) } }
+            group.addTask {
+                while !Self.isStopping {
+                    do { try await giveUpExpired() } catch { warnUnread(error) }
+                    _ = await Self.pause(.seconds(30))
+                }
+            }
             try await group.waitForAll()
         }
+    }
+
+    /// Gives up messages whose code or link has ended, also of kinds that no node delivers.
+    private func giveUpExpired() async throws {
+        while case let expired = try await parts.stores.outbox.giveUpExpired(now: parts.now()), !expired.isEmpty {
+            // The developer, for whom they waited, did not need them.
+            guard !parts.development else { continue }
+            for message in expired {
+                await RequestContext.with({ $0.trace = message.trace ?? TraceContext() }) {
+                    count(.abandoned, of: message.kind)
+                    log(.warning, "Gave up an expired message", message)
+                }
+            }
+        }
+    }
+
+    private func warnUnread(_ error: any Error) {
+        logger.warning("The outbox could not be read", metadata: ["error.type": "\(type(of: error))"])
     }
 
     /// Attempts every message that is due.
@@ -97,10 +139,12 @@ package struct DeliverMessages: Service {
     @discardableResult
     package func deliverDue() async throws -> Int {
         try await queueLogouts()
-        return try await withThrowingTaskGroup(of: Int.self) { group in
+        let tried = try await withThrowingTaskGroup(of: Int.self) { group in
             for lane in Lane.allCases { group.addTask { try await work(lane, isOnce: true) } }
             return try await group.reduce(0, +)
         }
+        try await giveUpExpired()
+        return tried
     }
 
     @discardableResult
@@ -117,7 +161,7 @@ package struct DeliverMessages: Service {
                         for message in messages {
                             inProgress[message.destination, default: 0] += 1
                             group.addTask {
-                                await attempt(message)
+                                await attempt(message, lease: lane.lease)
                                 return message.destination
                             }
                         }
@@ -125,7 +169,7 @@ package struct DeliverMessages: Service {
                     }
                 } catch {
                     guard !isOnce else { throw error }
-                    logger.warning("The outbox could not be read", metadata: ["error.type": "\(type(of: error))"])
+                    warnUnread(error)
                 }
                 // Nothing is in progress, and there is no pause: nothing is due, or the node stops.
                 guard let ended = try await group.next() else { return tried }
@@ -141,8 +185,8 @@ package struct DeliverMessages: Service {
 
     private static var isStopping: Bool { Task.isShuttingDownGracefully || Task.isCancelled }
 
-    private static func pause() async -> OutboxStore.Destination? {
-        try? await cancelWhenGracefulShutdown { try await Task.sleep(for: .seconds(2)) }
+    private static func pause(_ duration: Duration = .seconds(2)) async -> OutboxStore.Destination? {
+        try? await cancelWhenGracefulShutdown { try await Task.sleep(for: duration) }
         return nil
     }
 
@@ -184,10 +228,10 @@ package struct DeliverMessages: Service {
     }
 
     /// Delivers one message, independently of the others; after an error it is due again when its lease ends.
-    private func attempt(_ message: OutboxStore.Message) async {
+    private func attempt(_ message: OutboxStore.Message, lease: TimeInterval) async {
         await RequestContext.with({ $0.trace = message.trace ?? TraceContext() }) {
             do {
-                let outcome = try await deliver(message)
+                let outcome = try await holding(message, lease) { try await deliver(message) }
                 count(outcome, of: message.kind)
                 try await parts.stores.outbox.settle(message, outcome, now: parts.now())
             } catch {
@@ -196,20 +240,39 @@ package struct DeliverMessages: Service {
         }
     }
 
-    private func count(_ outcome: OutboxStore.Outcome, of kind: String) {
-        let name =
-            switch outcome {
-            case .delivered: "delivered"
-            case .partly: "continued"
-            case .retry: "retried"
-            case .abandoned: "given_up"
+    /// Extends the lease of a message until it is delivered.
+    private func holding(
+        _ message: OutboxStore.Message,
+        _ lease: TimeInterval,
+        _ deliver: @escaping @Sendable () async throws -> OutboxStore.Outcome
+    ) async throws -> OutboxStore.Outcome {
+        let extending = Task {
+            while (try? await Task.sleep(for: .seconds(lease / 3))) != nil {
+                // If it fails, there is time for one more before the lease ends.
+                try? await parts.stores.outbox.extend(message, until: parts.now().addingTimeInterval(lease))
             }
-        outcomes.add(Delivery(kind: kind, outcome: name))
-        if kind == Mail.kind { mailServer.set(kind, fails: name == "retried") }
+        }
+        let result: Result<OutboxStore.Outcome, any Error>
+        do { result = .success(try await deliver()) } catch { result = .failure(error) }
+        extending.cancel()
+        // So that it does not change what the outcome says.
+        await extending.value
+        return try result.get()
+    }
+
+    private func count(_ outcome: OutboxStore.Outcome, of kind: String) {
+        let result: Delivery.Outcome =
+            switch outcome {
+            case .delivered: .delivered
+            case .partly: .continued
+            case .retry: .retried
+            case .abandoned: .givenUp
+            }
+        outcomes.add(Delivery(kind: kind, outcome: result))
     }
 
     private func deliver(_ message: OutboxStore.Message) async throws -> OutboxStore.Outcome {
-        guard !message.isOver else {
+        guard message.expiresAt.map({ $0 > parts.now() }) ?? true else {
             log(.warning, "Gave up an expired message", message)
             return .abandoned
         }
@@ -326,18 +389,30 @@ package struct DeliverMessages: Service {
     }
 
     func tryAgain(_ message: OutboxStore.Message, _ error: any Error) -> OutboxStore.Outcome {
-        guard let delay = schedule.delay(afterAttempts: message.attempts) else {
+        let now = parts.now()
+        guard let delay = schedule.delay(afterAttempts: message.attempts),
+            let next = schedule.last(before: message.expiresAt, at: now, wanted: now.addingTimeInterval(delay))
+        else {
             log(.error, "Gave up a message", message, error)
             return .abandoned
         }
         log(.warning, "A message will be retried", message, error)
-        return .retry(at: parts.now().addingTimeInterval(delay))
+        return .retry(at: next)
     }
 
     func log(
         _ level: Logger.Level,
         _ text: Logger.Message,
         _ message: OutboxStore.Message,
+        _ error: (any Error)? = nil
+    ) {
+        log(level, text, message.summary, error)
+    }
+
+    private func log(
+        _ level: Logger.Level,
+        _ text: Logger.Message,
+        _ message: OutboxStore.Summary,
         _ error: (any Error)? = nil
     ) {
         var metadata: Logger.Metadata = [

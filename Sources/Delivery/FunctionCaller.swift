@@ -14,9 +14,11 @@ package struct FunctionCaller: Sendable {
     package struct Call: Hashable, Sendable {
         package var event: BlockingFunctions.Event
         package var outcome: Outcome
+
+        package init(event: BlockingFunctions.Event, outcome: Outcome) { (self.event, self.outcome) = (event, outcome) }
     }
 
-    package enum Outcome: String, Sendable {
+    package enum Outcome: String, Sendable, CaseIterable {
         case ok
         /// Another status than 2xx.
         case refused

@@ -1,3 +1,5 @@
+package import struct Foundation.Date
+
 /// When a message that could not be delivered is retried: after seconds at first, after half a day at the end.
 package struct RetrySchedule: Sendable {
     /// Seconds before the second attempt; each later delay is three times the one before.
@@ -24,5 +26,18 @@ package struct RetrySchedule: Sendable {
         var delay = first
         for _ in 1..<max(made, 1) where delay < longest { delay *= 3 }
         return min(delay, longest)
+    }
+
+    /// Seconds between the last attempt and the end of what a message contains, so that its recipient can still use it.
+    private static let margin = 60.0
+
+    /// The time of the next attempt of a message that ends; nil if there is none before its end.
+    ///
+    /// - Parameter wanted: the time without the end; the last attempt comes earlier.
+    package func last(before end: Date?, at now: Date, wanted: Date) -> Date? {
+        guard let end else { return wanted }
+        let latest = end.addingTimeInterval(-Self.margin)
+        if wanted <= latest { return wanted }
+        return latest > now ? latest : nil
     }
 }

@@ -17,7 +17,8 @@ struct MailConfiguration: Sendable {
     /// - `mail.smtp.from` (required): `mail@example.com` or `Example <mail@example.com>`.
     /// - `mail.smtp.authorities`: a PEM file of the authorities that sign the server's certificate, instead of the
     ///   system's.
-    init?(_ reader: ConfigReader) throws {
+    /// - `mail.smtp.helloName` (default: the host of `http.publicURL`): the name in EHLO.
+    init?(_ reader: ConfigReader, publicURL: String?) throws {
         func text(_ key: ConfigKey, isSecret: Bool = false) -> String? {
             reader.string(forKey: key, isSecret: isSecret).flatMap { $0.isEmpty ? nil : $0 }
         }
@@ -39,6 +40,10 @@ struct MailConfiguration: Sendable {
             default: security.port,
             reader
         )
+        server.helloName = text("mail.smtp.helloName") ?? publicURL.flatMap(Self.helloName)
+        guard server.helloName?.consists(of: .alphanumerics + "-_.:[]") ?? true else {
+            throw CommandFailure.configuration("mail.smtp.helloName must be a name, or an address in brackets")
+        }
         server.user = text("mail.smtp.user")
         server.password = text("mail.smtp.password", isSecret: true).map { Secret($0) }
         guard (server.user == nil) == (server.password == nil) else {
@@ -54,6 +59,14 @@ struct MailConfiguration: Sendable {
             )
         }
         self.sender = sender
+    }
+
+    /// The host of a URL, an address as a literal (RFC 5321 §4.1.3).
+    private static func helloName(_ url: String) -> String? {
+        guard let url = URLParts(url), let host = url.host, let address = url.address else {
+            return URLParts(url)?.host
+        }
+        return address.isIPv6 ? "[IPv6:\(host.filter { !"[]".contains($0) })]" : "[\(host)]"
     }
 
     /// `127.0.0.1.example.com` is another host.

@@ -126,7 +126,7 @@ struct ServiceConfiguration: Sendable {
             allowsLoopback: allowed.contains("loopback"),
             allowsPrivateNetworks: allowed.contains("private")
         )
-        mail = try MailConfiguration(reader)
+        mail = try MailConfiguration(reader, publicURL: publicURL)
         leakedPasswords = reader.string(forKey: "passwords.leaked")
         encryptionKeys = try EncryptionKeys(reader)
         auditRetentionDays = try Self.integer("audit.retentionDays", in: 0...3650, default: 400, reader)

@@ -44,6 +44,13 @@ package struct MetricsText: Sendable {
         sample(name + "_count", labels, value: total)
     }
 
+    /// A histogram before its first value, so that Prometheus sees that one as an increase.
+    package mutating func noSamples(_ name: String, _ labels: Labels) {
+        line(name + "_bucket", labels, "0", bound: "+Inf")
+        sample(name + "_sum", labels, value: 0.0)
+        sample(name + "_count", labels, value: 0)
+    }
+
     private mutating func line(_ name: String, _ labels: Labels, _ value: String, bound: String? = nil) {
         var pairs = labels.map { "\($0.key)=\"\(Self.escape($0.value))\"" }
         if let bound { pairs.append("le=\"\(bound)\"") }

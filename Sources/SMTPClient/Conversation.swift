@@ -1,33 +1,33 @@
 import CCurl
 import Secrets
+import Synchronization
+import Text
 
-/// One connection to a server, for one email; blocks.
-struct Conversation: ~Copyable {
+/// A connection to a server, for one email after another; blocks.
+///
+/// It is opened with the first email, and again after an error, or when it was idle for two minutes. One thread uses it at
+/// a time.
+final class Conversation: @unchecked Sendable {
     private let curl: UnsafeMutableRawPointer
+    private let limits: SMTPServer.Limits
 
     /// libcurl's initialization, once per process.
     private static let hasStarted = ccurl_start() == CURLE_OK
 
-    init() throws(SMTPError) {
+    init(with server: SMTPServer) throws(SMTPError) {
         guard Self.hasStarted, let curl = curl_easy_init() else { throw .interrupted }
         self.curl = curl
-    }
-
-    deinit { curl_easy_cleanup(curl) }
-
-    func send(
-        _ message: [UInt8],
-        from sender: String,
-        to recipient: String,
-        through server: SMTPServer
-    ) throws(SMTPError) {
+        limits = server.limits
         try prepare(server)
-        try send(message, from: sender, to: recipient)
     }
+
+    deinit { ccurl_end(curl) }
 
     private func prepare(_ server: SMTPServer) throws(SMTPError) {
         let host = server.host.contains(":") ? "[\(server.host)]" : server.host
-        try set(CURLOPT_URL, "\(server.security == .tls ? "smtps" : "smtp")://\(host):\(server.port)")
+        // The path is the name in EHLO.
+        let hello = PercentEncoding.encode(server.helloName ?? "")
+        try set(CURLOPT_URL, "\(server.security == .tls ? "smtps" : "smtp")://\(host):\(server.port)/\(hello)")
         try set(CURLOPT_PROTOCOLS_STR, "smtp,smtps")
         // The environment's proxy is ignored: emails go to the configured server.
         try set(CURLOPT_PROXY, "")
@@ -42,31 +42,61 @@ struct Conversation: ~Copyable {
             try set(CURLOPT_PASSWORD, server.password?.reveal() ?? "")
             try set(CURLOPT_LOGIN_OPTIONS, "AUTH=PLAIN;AUTH=LOGIN")
         }
-        try set(CURLOPT_CONNECTTIMEOUT_MS, Int(server.connectSeconds * 1000))
-        try set(CURLOPT_TIMEOUT_MS, Int(server.seconds * 1000))
-        // The limit above ends before QUIT, for whose response libcurl waits two minutes.
-        try set(CURLOPT_SERVER_RESPONSE_TIMEOUT, Int(server.seconds.rounded(.up)))
+        // `Exchange` has the limits of each step. libcurl's would end an email that waits for its greeting or response.
+        let longest = Int(server.limits.total * 1000)
+        try set(CURLOPT_CONNECTTIMEOUT_MS, longest)
+        try set(CURLOPT_TIMEOUT_MS, longest)
+        try set(CURLOPT_SERVER_RESPONSE_TIMEOUT, Int(server.limits.total.rounded(.up)))
     }
 
-    private func send(_ message: [UInt8], from sender: String, to recipient: String) throws(SMTPError) {
+    /// - Parameter stop: when the node began to stop.
+    func send(_ message: [UInt8], from sender: String, to recipient: String, _ stop: StopTime) throws(SMTPError) {
         guard Self.isOneWord(sender), Self.isOneWord(recipient) else { throw .invalidAddress }
         try set(CURLOPT_MAIL_FROM, sender)
         guard let recipients = curl_slist_append(nil, recipient) else { throw .interrupted }
         defer { curl_slist_free_all(recipients) }
         try check(ccurl_set_list(curl, CURLOPT_MAIL_RCPT, recipients))
-        // Only the numbers of responses matter; without this, libcurl may print some.
+        // `Exchange` reads the numbers of responses; without this, libcurl may print some.
         try check(ccurl_set_writing(curl) { _, size, count, _ in size * count })
-        let exchange = Exchange(message)
-        let code: CURLcode = try withExtendedLifetime(exchange) { () throws(SMTPError) in
-            let context = Unmanaged.passUnretained(exchange).toOpaque()
-            try set(CURLOPT_UPLOAD, 1)
-            try check(ccurl_set_reading(curl, Exchange.read, context))
-            try check(ccurl_set_watching(curl, Exchange.watch, context))
-            defer { _ = ccurl_set_number(curl, CURLOPT_VERBOSE, 0) }
-            return curl_easy_perform(curl)
+        try set(CURLOPT_UPLOAD, 1)
+        do {
+            try perform(Exchange(message, on: curl, limits, stop))
+        } catch {
+            guard error.isOfOldConnection else { throw error.reason }
+            // The server has closed it since the last email, and knows nothing of this one.
+            do { try perform(Exchange(message, on: curl, limits, stop)) } catch { throw error.reason }
+        }
+    }
+
+    private struct Failure: Error {
+        var reason: SMTPError
+        var isOfOldConnection = false
+    }
+
+    private func perform(_ exchange: Exchange) throws(Failure) {
+        let code: CURLcode
+        do {
+            code = try withExtendedLifetime(exchange) { () throws(SMTPError) in
+                let context = Unmanaged.passUnretained(exchange).toOpaque()
+                try check(ccurl_set_reading(curl, Exchange.read, context))
+                try check(ccurl_set_watching(curl, Exchange.watch, context))
+                try check(ccurl_set_waiting(curl, Exchange.wait, context))
+                defer {
+                    _ = ccurl_set_number(curl, CURLOPT_VERBOSE, 0)
+                    _ = ccurl_set_number(curl, CURLOPT_NOPROGRESS, 1)
+                }
+                return curl_easy_perform(curl)
+            }
+        } catch {
+            throw Failure(reason: error)
         }
         guard code != CURLE_OK else { return }
-        throw Self.error(code, answer: ccurl_response_code(curl), to: exchange.question)
+        let error = Self.error(code, exchange.reply, to: exchange.question)
+        let isClosed = error == .interrupted || exchange.reply?.code == 421
+        throw Failure(
+            reason: error,
+            isOfOldConnection: isClosed && exchange.question != .mail && ccurl_has_reused(curl)
+        )
     }
 
     /// Whether a text is safe in `MAIL FROM:<…>`: no control character, no space, no bracket.
@@ -74,25 +104,27 @@ struct Conversation: ~Copyable {
         !text.isEmpty && text.utf8.allSatisfy { $0 > 0x20 && $0 != 0x7f && $0 != 0x3c && $0 != 0x3e }
     }
 
+    /// - Parameter reply: the last one.
     /// - Parameter question: the command that the server responded to; nil before the email was mentioned.
-    private static func error(_ code: CURLcode, answer: Int, to question: Exchange.Question?) -> SMTPError {
+    private static func error(_ code: CURLcode, _ reply: SMTPReply?, to question: Exchange.Question?) -> SMTPError {
         switch code {
         case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_CONNECT: return .unreachable
-        case CURLE_OPERATION_TIMEDOUT: return .timedOut
+        case CURLE_OPERATION_TIMEDOUT, CURLE_ABORTED_BY_CALLBACK: return .timedOut
         case CURLE_LOGIN_DENIED: return .notAuthenticated
         case CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CONNECT_ERROR, CURLE_SSL_CACERT_BADFILE, CURLE_USE_SSL_FAILED,
             CURLE_SSL_ISSUER_ERROR:
             return .notSecured
         default: break
         }
-        guard let question else { return .interrupted }
-        switch answer {
+        guard let reply, reply.code >= 400 else { return .interrupted }
+        switch reply.code {
         // The server requires authentication or refuses the user (RFC 4954 §6), or requires TLS.
         case 530, 534, 535, 538: return .notAuthenticated
-        case 400..<500: return .deferred(answer)
-        case 500..<600: return question == .sender ? .senderRefused(answer) : .refused(answer)
-        default: return .interrupted
+        case 400..<500: return .deferred(reply)
+        default: break
         }
+        if question == nil || question == .sender || reply.isAboutClient { return .nodeRefused(reply) }
+        return reply.isAboutRecipient ? .recipientRefused(reply) : .refused(reply)
     }
 
     private func set(_ option: CURLoption, _ number: Int) throws(SMTPError) {
@@ -111,7 +143,7 @@ struct Conversation: ~Copyable {
     }
 }
 
-/// The part of an email that libcurl has read, and its commands; used by one thread.
+/// The part of an email that libcurl has read, its commands and how long they wait; used by one thread.
 private final class Exchange {
     /// The commands about an email.
     enum Question: String {
@@ -124,8 +156,32 @@ private final class Exchange {
     private var position = 0
     /// The last one.
     private(set) var question: Question?
+    /// The last one.
+    private(set) var reply: SMTPReply?
+    /// Whether libcurl says goodbye, which it does before it reports an error.
+    private var isOver = false
+    private let curl: UnsafeMutableRawPointer
+    private let limits: SMTPServer.Limits
+    private let stop: StopTime
+    /// The time of the last command, response, or part of the email.
+    private var lastStep = ContinuousClock.now
 
-    init(_ bytes: [UInt8]) { self.bytes = bytes }
+    init(_ bytes: [UInt8], on curl: UnsafeMutableRawPointer, _ limits: SMTPServer.Limits, _ stop: StopTime) {
+        (self.bytes, self.curl, self.limits, self.stop) = (bytes, curl, limits, stop)
+    }
+
+    /// Whether the server takes too long.
+    private var hasTimedOut: Bool {
+        let (now, limit) = (ContinuousClock.now, Duration.seconds(stepLimit))
+        if let begin = stop.value, begin + .seconds(limits.stopping) < now { return true }
+        return lastStep + limit < now
+    }
+
+    private var stepLimit: Double {
+        if isOver { return limits.connection }
+        if question == .mail { return limits.acceptance }
+        return question == nil && reply == nil && !ccurl_has_connected(curl) ? limits.connection : limits.reply
+    }
 
     static let read: curl_read_callback = { buffer, size, count, context in
         guard let buffer, let context else { return 0 }
@@ -134,15 +190,38 @@ private final class Exchange {
         let part = exchange.bytes[exchange.position..<exchange.position + length]
         UnsafeMutableRawBufferPointer(start: buffer, count: length).copyBytes(from: part)
         exchange.position += length
+        exchange.lastStep = .now
         return length
     }
 
-    /// Receives each sent line and keeps only the command's name.
+    /// Receives each line, and keeps only the command's name and the numbers of the response.
     static let watch: curl_debug_callback = { _, kind, text, length, context in
-        guard kind == CURLINFO_HEADER_OUT, length >= 4, let text, let context else { return 0 }
-        let name = String(decoding: UnsafeRawBufferPointer(start: text, count: 4), as: UTF8.self)
-        guard let question = Question(rawValue: name) else { return 0 }
-        Unmanaged<Exchange>.fromOpaque(context).takeUnretainedValue().question = question
+        guard length >= 4, let text, let context else { return 0 }
+        let exchange = Unmanaged<Exchange>.fromOpaque(context).takeUnretainedValue()
+        // No number is longer than `550 5.123.123 `.
+        let line = String(decoding: UnsafeRawBufferPointer(start: text, count: min(length, 14)), as: UTF8.self)
+        exchange.lastStep = .now
+        switch kind {
+        case _ where exchange.isOver: break
+        case CURLINFO_HEADER_OUT where line.hasPrefix("QUIT"): exchange.isOver = true
+        case CURLINFO_HEADER_OUT: exchange.question = Question(rawValue: String(line.prefix(4))) ?? exchange.question
+        case CURLINFO_HEADER_IN: exchange.reply = SMTPReply(line: line) ?? exchange.reply
+        default: break
+        }
         return 0
     }
+
+    static let wait: curl_xferinfo_callback = { context, _, _, _, _ in
+        guard let context else { return 0 }
+        return Unmanaged<Exchange>.fromOpaque(context).takeUnretainedValue().hasTimedOut ? 1 : 0
+    }
+}
+
+/// When the node began to stop; nil before.
+final class StopTime: Sendable {
+    private let time = Mutex<ContinuousClock.Instant?>(nil)
+
+    var value: ContinuousClock.Instant? { time.withLock { $0 } }
+
+    func begin() { time.withLock { $0 = $0 ?? .now } }
 }

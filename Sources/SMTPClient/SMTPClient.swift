@@ -1,12 +1,15 @@
 import NIOPosix
 import ServiceLifecycle
+import Synchronization
 
-/// Sends emails to an SMTP server (RFC 5321), each over its own connection.
+/// Sends emails to an SMTP server (RFC 5321), several over each connection.
 ///
 /// libcurl blocks, so it runs on separate threads.
 package final class SMTPClient: Service {
     private let server: SMTPServer
     private let pool: NIOThreadPool
+    /// Those that have sent an email, and when; the last one is used first.
+    private let idle = Mutex<[(conversation: Conversation, since: ContinuousClock.Instant)]>([])
 
     /// Starts the threads.
     ///
@@ -25,27 +28,62 @@ package final class SMTPClient: Service {
         from sender: String,
         to recipient: String
     ) async throws(SMTPError) {
-        let result: Result<Void, SMTPError> = await withCheckedContinuation { continuation in
-            pool.submit { [server] state in
-                continuation.resume(
-                    returning: Result { () throws(SMTPError) in
-                        guard state == .active else { throw .stopped }
-                        try Conversation().send(message, from: sender, to: recipient, through: server)
-                    }
-                )
+        let stop = StopTime()
+        let result: Result<Void, SMTPError> = await withGracefulShutdownHandler {
+            await withCheckedContinuation { continuation in
+                pool.submit { [self] state in
+                    continuation.resume(
+                        returning: Result { () throws(SMTPError) in
+                            guard state == .active else { throw .stopped }
+                            try converse(message, from: sender, to: recipient, stop)
+                        }
+                    )
+                }
             }
+        } onGracefulShutdown: {
+            stop.begin()
         }
         try result.get()
+    }
+
+    private func converse(
+        _ message: [UInt8],
+        from sender: String,
+        to recipient: String,
+        _ stop: StopTime
+    ) throws(SMTPError) {
+        let used = idle.withLock { $0.popLast()?.conversation }
+        let conversation = if let used { used } else { try Conversation(with: server) }
+        try conversation.send(message, from: sender, to: recipient, stop)
+        idle.withLock { $0.append((conversation, .now)) }
     }
 
     /// Lets connections finish, refuses waiting emails, and ends the threads.
     package func shutdown() async {
         try? await pool.shutdownGracefully()  // throws for pools that can't be stopped, which this is not
+        close(unusedSince: .now)
     }
 
-    /// Keeps the threads until the service group stops.
+    /// How long a connection waits for the next email.
+    private static let idleTime = Duration.seconds(20)
+
+    /// Keeps the threads until the service group stops, and closes connections that are not needed any more.
     package func run() async throws {
-        try? await gracefulShutdown()
+        try? await cancelWhenGracefulShutdown { [self] in
+            while true {
+                try await Task.sleep(for: Self.idleTime)
+                close(unusedSince: .now - Self.idleTime)
+            }
+        }
         await shutdown()
+    }
+
+    private func close(unusedSince date: ContinuousClock.Instant) {
+        // Connections end with their objects, which needs no lock.
+        _ = idle.withLock { idle in
+            let old = idle.filter { $0.since <= date }
+            idle.removeAll { $0.since <= date }
+            return old
+        }
     }
 }

@@ -99,13 +99,16 @@ package struct OOBCodeStore: Sendable {
             statement = "\(sql: statement), issue AS (\(sql: entry.insertion(from: "code")))"
         }
         if let mail = code.mail {
+            // An email with a code is of no use without it. `identity dev`, which sends none, shows it for longer.
+            let lifetime =
+                code.mailLifetime ?? Double(mail.code == nil ? code.lifetime : min(code.lifetime, Mail.codeLifetime))
             let message = try OutboxStore.insertion(
                 kind: Mail.kind,
                 mail,
                 in: scope,
                 keyRing: keyRing,
                 due: now,
-                expiry: min(validUntil, now.addingTimeInterval(code.mailLifetime ?? .infinity)),
+                expiry: min(validUntil, now.addingTimeInterval(lifetime)),
                 isDecoy: code.isDecoy,
                 from: "code"
             )

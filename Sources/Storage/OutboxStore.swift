@@ -26,10 +26,15 @@ package struct OutboxStore: Sendable {
         package var attempts: Int
         /// The identity that it is about has been linked again, to any account.
         package var isLinkedAgain: Bool
-        /// It has expired and is no longer useful.
-        package var isOver: Bool
+        package var createdAt: Date
+        /// When it is no longer useful; nil for never.
+        package var expiresAt: Date?
         /// The trace of the request that caused it.
         package var trace: TraceContext?
+
+        package var summary: Summary {
+            Summary(project: project, id: id, kind: kind, attempts: attempts, trace: trace)
+        }
 
         package var destination: Destination { Destination(project: project, kind: kind, receiver: receiver) }
     }
@@ -137,17 +142,28 @@ package struct OutboxStore: Sendable {
             RETURNING o.project, o.message, o.kind, o.receiver, o.payload, o.attempts, EXISTS (
                 SELECT FROM credential_subjects c WHERE c.project = o.project AND c.tenant = o.tenant
                     AND c.provider = o.provider AND c.subject = o.subject
-            ), coalesce(o.expires_at <= \(now), false), o.trace_parent, o.trace_state
+            ), o.created_at, o.expires_at, o.trace_parent, o.trace_state
             """
         ) { row in
             (
                 try row.next(String.self), try row.next(String.self), try row.next(String.self),
                 try row.next(String.self), try row.next([UInt8].self), try row.next(Int32.self),
-                try row.next(Bool.self), try row.next(Bool.self),
+                try row.next(Bool.self), try row.next(Date.self), try row.next(Date?.self),
                 try row.next(String?.self), try row.next(String?.self)
             )
         }
-        return rows.compactMap { project, id, kind, receiver, payload, attempts, isLinkedAgain, isOver, parent, state in
+        return rows.compactMap {
+            project,
+            id,
+            kind,
+            receiver,
+            payload,
+            attempts,
+            isLinkedAgain,
+            createdAt,
+            expiresAt,
+            parent,
+            state in
             guard let project = ProjectID(rawValue: project) else { return nil }
             return Message(
                 project: project,
@@ -158,10 +174,49 @@ package struct OutboxStore: Sendable {
                 payload: Result { () throws(KeyRingError) in try keyRing.open(payload, for: Self.place(project, id)) },
                 attempts: Int(attempts),
                 isLinkedAgain: isLinkedAgain,
-                isOver: isOver,
+                createdAt: createdAt,
+                expiresAt: expiresAt,
                 trace: parent.flatMap { TraceContext(parent: [$0], state: state.map { [$0] } ?? []) }
             )
         }
+    }
+
+    /// What the log says of a message.
+    package struct Summary: Sendable {
+        package var project: ProjectID
+        package var id: String
+        package var kind: String
+        package var attempts: Int
+        package var trace: TraceContext?
+    }
+
+    /// Gives up expired messages that are due, of every kind, also those that no node delivers; a thousand at most.
+    package func giveUpExpired(now: Date) async throws -> [Summary] {
+        try await database.query(
+            """
+            UPDATE outbox o SET abandoned_at = \(now), payload = '', expires_at = \(now.addingTimeInterval(Self.lifetime))
+            FROM (
+                SELECT project, message FROM outbox
+                WHERE \(sql: Self.isWaiting) AND expires_at <= \(now) AND next_attempt_at <= \(now)
+                ORDER BY expires_at LIMIT 1000 FOR UPDATE SKIP LOCKED
+            ) e
+            WHERE o.project = e.project AND o.message = e.message
+            RETURNING o.project, o.message, o.kind, o.attempts, o.trace_parent, o.trace_state
+            """
+        ) { row in
+            let (project, id, kind): (String, String, String) = (try row.next(), try row.next(), try row.next())
+            let attempts = Int(try row.next(Int32.self))
+            let (parent, state): (String?, String?) = (try row.next(), try row.next())
+            return ProjectID(rawValue: project).map { project in
+                Summary(
+                    project: project,
+                    id: id,
+                    kind: kind,
+                    attempts: attempts,
+                    trace: parent.flatMap { TraceContext(parent: [$0], state: state.map { [$0] } ?? []) }
+                )
+            }
+        }.compactMap(\.self)
     }
 
     static let isWaiting: SQL = "delivered_at IS NULL AND abandoned_at IS NULL"
@@ -190,6 +245,17 @@ package struct OutboxStore: Sendable {
         /// The rest is due immediately, on any node.
         case partly(rest: [UInt8])
         case abandoned
+    }
+
+    /// Keeps a message that is being delivered from other nodes for longer.
+    package func extend(_ message: Message, until date: Date) async throws {
+        try await database.execute(
+            """
+            UPDATE outbox SET next_attempt_at = \(date)
+            WHERE project = \(message.project.rawValue) AND message = \(message.id)
+                AND attempts = \(Int32(message.attempts)) AND \(sql: Self.isWaiting)
+            """
+        )
     }
 
     package func settle(_ message: Message, _ outcome: Outcome, now: Date) async throws {

@@ -67,12 +67,12 @@ package struct Sweeper: Service {
     @discardableResult
     package func sweep() async throws -> Int {
         let tables: [SQL] = [
-            "flows", "pending_credentials", "used_id_tokens", "provider_events", "kept_names", "outbox",
+            "flows", "pending_credentials", "used_id_tokens", "provider_events", "kept_names",
             "oob_codes", "verification_codes", "rate_limits", "console_sessions", "device_codes",
         ]
         let steps =
             tables.map { table in { () async throws -> Int in try await sweep(table) } }
-            + [sweepSessions, endBrowserSessions, sweepClients, sweepMerges, sweepCounts, sweepGuests]
+            + [sweepMessages, sweepSessions, endBrowserSessions, sweepClients, sweepMerges, sweepCounts, sweepGuests]
         var total = 0
         var failure: (any Error)?
         for step in steps {
@@ -85,11 +85,16 @@ package struct Sweeper: Service {
         return total
     }
 
-    private func sweep(_ table: SQL) async throws -> Int {
+    /// Messages that have ended; `DeliverMessages` gives up, counts and logs those that expire before.
+    private func sweepMessages() async throws -> Int {
+        try await sweep("outbox", and: "NOT (\(sql: OutboxStore.isWaiting))")
+    }
+
+    private func sweep(_ table: SQL, and condition: SQL = "true") async throws -> Int {
         try await repeatedly(
             """
             DELETE FROM \(sql: table) WHERE ctid = ANY (ARRAY(
-                SELECT ctid FROM \(sql: table) WHERE expires_at < \(now())
+                SELECT ctid FROM \(sql: table) WHERE expires_at < \(now()) AND \(sql: condition)
                 ORDER BY expires_at LIMIT 1000 FOR UPDATE SKIP LOCKED
             ))
             """

@@ -7,6 +7,8 @@ package final class ProviderCalls: Sendable {
         /// ``Linking/ProviderID/family``.
         package var provider: String
         package var outcome: Outcome
+
+        package init(provider: String, outcome: Outcome) { (self.provider, self.outcome) = (provider, outcome) }
     }
 
     package enum Outcome: String, Sendable, CaseIterable {
@@ -31,6 +33,10 @@ package final class ProviderCalls: Sendable {
 }
 
 extension ProviderID {
+    /// The values of ``family`` for identity providers.
+    package static let federatedFamilies: [String] =
+        ProviderDefinition.builtIn.keys.map(\.rawValue).sorted() + ["oidc", "oauth", "saml", "other"]
+
     /// A name for the provider with few possible values: the ID of a built-in one or of one of our methods; `oidc`,
     /// `oauth` or `saml` for those that operators name; `other` for the rest.
     package var family: String {

@@ -18,7 +18,7 @@ struct ConsoleOperations: Sendable {
     var waitingMessages: @Sendable () async throws -> [Stores.WaitingMessage]
     /// The findings of `identity check` for a project.
     var findings: @Sendable (Project) -> [ConfigurationFinding]
-    /// Whether this node's last email failed at the mail server.
+    /// Whether this node's last email failed, for a reason that is not its recipient.
     var mailFails: @Sendable () -> Bool
     /// The providers that did not respond to this node's last request.
     var failingProviders: @Sendable () -> [String]
@@ -36,7 +36,7 @@ struct ConsoleOperations: Sendable {
             knowsLeakedPasswords: parts.leakedPasswords != nil
         )
         findings = { check($0, in: stores.configuration.snapshot, at: stores.configuration.now()) }
-        mailFails = { deliveries.mailServer.someFail }
+        mailFails = { deliveries.mailServer.fails }
         failingProviders = { parts.federation.calls.failing.names }
     }
 }

@@ -3,6 +3,7 @@ import Delivery
 import Federation
 import Foundation
 import HTTPTypes
+import Linking
 import NIOCore
 import Passwords
 import Postgres
@@ -92,15 +93,18 @@ struct MetricsRoutes {
             "Time from a request's last byte to its response; without a route for unknown paths."
         )
         for meter in meters {
-            for (status, durations) in meter.counts.durations.sorted(by: { $0.key < $1.key }) {
-                text.samples(
-                    "http_server_request_duration_seconds",
-                    [
-                        "http_request_method": meter.method, "http_route": meter.path,
-                        "http_response_status_code": "\(status)",
-                    ],
-                    durations
-                )
+            let durations = meter.counts.durations
+            // What alerts ask for is there before the first one: Prometheus sees no increase where a series begins.
+            for status in Set(durations.keys).union([500, 503]).sorted() {
+                let labels: MetricsText.Labels = [
+                    "http_request_method": meter.method, "http_route": meter.path,
+                    "http_response_status_code": "\(status)",
+                ]
+                if let durations = durations[status] {
+                    text.samples("http_server_request_duration_seconds", labels, durations)
+                } else {
+                    text.noSamples("http_server_request_duration_seconds", labels)
+                }
             }
         }
         text.family("identity_errors_total", .counter, "Requests that were refused or failed, by error code.")
@@ -113,12 +117,17 @@ struct MetricsRoutes {
 
     private func writeAccounts(to text: inout MetricsText) {
         text.family("identity_sign_ins_total", .counter, "Sign-ins by outcome and by provider or method.")
-        for (key, count) in sorted(events.signIns.counts, by: { "\($0.provider) \($0.outcome)" }) {
-            text.sample(
-                "identity_sign_ins_total",
-                ["provider": key.provider, "outcome": key.outcome.rawValue],
-                value: count
-            )
+        let signIns = events.signIns.counts
+        let methods = [ProviderID.anonymous, .custom, .emailLink, .passkey, .password, .phone].map(\.rawValue)
+        for provider in Set(methods + ProviderID.federatedFamilies + signIns.keys.map(\.provider)).sorted() {
+            for outcome in AccountEvents.Outcome.allCases {
+                let count = signIns[AccountEvents.SignIn(provider: provider, outcome: outcome)] ?? 0
+                text.sample(
+                    "identity_sign_ins_total",
+                    ["provider": provider, "outcome": outcome.rawValue],
+                    value: count
+                )
+            }
         }
         text.family(
             "identity_conflicts_total",
@@ -137,36 +146,42 @@ struct MetricsRoutes {
             .histogram,
             "Duration of requests to identity providers."
         )
-        for (key, durations) in sorted(
-            parts.federation.calls.timings.histograms,
-            by: { "\($0.provider) \($0.outcome)" }
-        ) {
-            text.samples(
-                "identity_provider_request_duration_seconds",
-                ["provider": key.provider, "outcome": key.outcome.rawValue],
-                durations
-            )
+        let calls = parts.federation.calls.timings.histograms
+        for provider in ProviderID.federatedFamilies {
+            for outcome in ProviderCalls.Outcome.allCases {
+                let labels: MetricsText.Labels = ["provider": provider, "outcome": outcome.rawValue]
+                if let durations = calls[ProviderCalls.Key(provider: provider, outcome: outcome)] {
+                    text.samples("identity_provider_request_duration_seconds", labels, durations)
+                } else {
+                    text.noSamples("identity_provider_request_duration_seconds", labels)
+                }
+            }
         }
         text.family(
             "identity_function_request_duration_seconds",
             .histogram,
             "Duration of calls to blocking functions."
         )
-        for (key, durations) in sorted(parts.functions?.calls.histograms ?? [:], by: { "\($0.event) \($0.outcome)" }) {
-            text.samples(
-                "identity_function_request_duration_seconds",
-                ["event": key.event.rawValue, "outcome": key.outcome.rawValue],
-                durations
-            )
+        let functions = parts.functions?.calls.histograms ?? [:]
+        for event in BlockingFunctions.Event.allCases {
+            for outcome in FunctionCaller.Outcome.allCases {
+                let labels: MetricsText.Labels = ["event": event.rawValue, "outcome": outcome.rawValue]
+                if let durations = functions[FunctionCaller.Call(event: event, outcome: outcome)] {
+                    text.samples("identity_function_request_duration_seconds", labels, durations)
+                } else {
+                    text.noSamples("identity_function_request_duration_seconds", labels)
+                }
+            }
         }
         text.family("identity_deliveries_total", .counter, "This node's attempts to deliver messages from the outbox.")
-        for (key, count) in sorted(deliveries.outcomes.counts, by: { "\($0.kind) \($0.outcome)" }) {
-            text.sample("identity_deliveries_total", ["kind": key.kind, "outcome": key.outcome], value: count)
+        let outcomes = deliveries.outcomes.counts
+        for key in DeliverMessages.Delivery.all {
+            text.sample(
+                "identity_deliveries_total",
+                ["kind": key.kind, "outcome": key.outcome.rawValue],
+                value: outcomes[key] ?? 0
+            )
         }
-    }
-
-    private func sorted<Key, Value>(_ values: [Key: Value], by order: (Key) -> String) -> [(key: Key, value: Value)] {
-        values.sorted { order($0.key) < order($1.key) }
     }
 
     private func writeLoad(to text: inout MetricsText) {

@@ -51,7 +51,7 @@ struct Readiness: Sendable {
         }
         dependencies = {
             [
-                Check(name: "mail", outcome: deliveries.mailServer.someFail ? .failed : .ok),
+                Check(name: "mail", outcome: deliveries.mailServer.fails ? .failed : .ok),
                 Check(name: "providers", outcome: parts.federation.calls.failing.someFail ? .failed : .ok),
             ]
         }

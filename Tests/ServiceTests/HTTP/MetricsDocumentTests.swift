@@ -97,6 +97,54 @@ struct MetricsDocumentTests {
         #expect(documented.keys.filter { !shown.contains($0) }.sorted() == [])
     }
 
+    @Test("counters that alerts watch begin with 0, so that the first event is an increase")
+    func beginWithZero() async throws {
+        try await LinkingWorld.run { world in
+            let page = try await MetricsPage(world.service)
+            let kinds = [
+                "mail", "sms", "webhook", "webhook.grant", "application.logout", "application.logout.stranger",
+                "provider.revocation", "provider.forgotten_tokens",
+            ]
+            let outcomes = ["delivered", "continued", "retried", "given_up"]
+            for kind in kinds {
+                for outcome in outcomes {
+                    let series = "identity_deliveries_total{kind=\"\(kind)\",outcome=\"\(outcome)\"}"
+                    #expect(page.values[series] == 0, "\(series)")
+                }
+            }
+            let deliveries = page.series.count { $0.hasPrefix("identity_deliveries_total") }
+            #expect(deliveries == kinds.count * outcomes.count)
+            for status in [500, 503] {
+                let counts = page.values.filter {
+                    $0.key.hasPrefix("http_server_request_duration_seconds_count{")
+                        && $0.key.hasSuffix("http_response_status_code=\"\(status)\"}")
+                }
+                #expect(counts.count > 150 && counts.values.allSatisfy { $0 == 0 }, "\(counts.count)")
+                #expect(counts.keys.contains { $0.contains(#"http_request_method="POST",http_route="/v1/token""#) })
+            }
+            for series in [
+                #"identity_provider_request_duration_seconds_count{provider="google.com",outcome="failed"}"#,
+                #"identity_sign_ins_total{provider="saml",outcome="conflict"}"#,
+                #"identity_function_request_duration_seconds_count{event="beforeCreate",outcome="timed_out"}"#,
+            ] {
+                #expect(page.values[series] == 0, "\(series)")
+            }
+        }
+    }
+
+    @Test("alerts fire for what they are there for, also the first time and as a burst, and end")
+    func alerts() async throws {
+        let file = IdentityProgram.repository.appending(path: "monitoring/alerts.test.yml")
+        let result = try await Program.run("/usr/bin/env", ["promtool", "test", "rules", file.path])
+        #expect(result.status == 0, "\(result)")
+        let (rules, tests) = (
+            try Repository.text("monitoring/alerts.yml"), try Repository.text("monitoring/alerts.test.yml")
+        )
+        for alert in rules.matches(of: /- alert: (\w+)/) {
+            #expect(tests.contains("alertname=\"\(alert.1)\", alertstate=\"firing\""), "\(alert.1)")
+        }
+    }
+
     @Test("outside input creates no new series")
     func areFew() async throws {
         try await LinkingWorld.run { world in

@@ -176,6 +176,80 @@ struct MailDeliveryTests {
         }
     }
 
+    private static func mailServer(_ service: TestService) async throws -> [JSON?] {
+        let ready = try await service.send("GET", "/readyz")
+        let metric = try await MetricsPage(service).values[#"identity_ready{check="mail"}"#]
+        #expect(ready.status == 200 && metric == (ready["dependencies"]?["mail"] == "ok" ? 1 : 0))
+        return [ready["dependencies"]?["mail"]]
+    }
+
+    @Test(
+        "wait while the server refuses the node, which is shown, and leave once it is fixed",
+        arguments: [
+            "554 5.7.1 <ada@example.com>: Relay access denied", "550 relay not permitted",
+            "504 5.5.2 <vm>: Helo command rejected: need fully-qualified hostname", "503 AUTH first",
+            "530 5.7.0 AUTH first",
+        ]
+    )
+    func nodeRefused(_ answer: String) async throws {
+        var options = MailServer.Options()
+        (options.at, options.answers) = ("RCPT", Array(repeating: answer, count: 9))
+        try await MailServer.with(options) { server in
+            try await Self.run(through: server.client()) { service in
+                #expect(try await Self.mailServer(service) == ["ok"])
+                try await Self.write(service, 3)
+                for attempts in 1...4 as ClosedRange<Int32> {
+                    #expect(try await service.assembly.deliveries.deliverDue() == 3)
+                    let expected = attempts < 4 ? Row.waiting(attempts) : .delivered(4)
+                    #expect(try await Self.rows(service) == Array(repeating: expected, count: 3))
+                    #expect(try await Self.mailServer(service) == [attempts < 4 ? "failed" : "ok"])
+                    service.clock.advance(by: 91)
+                }
+                #expect(try await server.mails(3).count == 3)
+                Self.expectSilence(service)
+            }
+        }
+    }
+
+    @Test("are given up when the server refuses them again but accepts others, as no failure of the server")
+    func refusedAlone() async throws {
+        var options = MailServer.Options()
+        (options.at, options.answers) = ("DATA", ["554 5.7.1 spam", "250", "554 5.7.1 spam"])
+        try await MailServer.with(options) { server in
+            try await Self.run(through: server.client()) { service in
+                try await Self.write(service)
+                #expect(try await service.assembly.deliveries.deliverDue() == 1)
+                #expect(try await Self.mailServer(service) == ["failed"], "nobody knows better yet")
+                service.clock.advance(by: 5)
+                try await Self.write(service)
+                #expect(try await service.assembly.deliveries.deliverDue() == 1)
+                #expect(try await Self.mailServer(service) == ["ok"])
+                service.clock.advance(by: 6)
+                #expect(try await service.assembly.deliveries.deliverDue() == 1)
+                let rows = try await Self.rows(service)
+                #expect(rows.contains(.delivered(1)) && rows.contains(.abandoned(2)) && rows.count == 2)
+                #expect(try await Self.mailServer(service) == ["ok"])
+            }
+        }
+    }
+
+    @Test("an unknown recipient, or one that is asked to wait, does not show the server as failed")
+    func unknownRecipient() async throws {
+        var options = MailServer.Options()
+        (options.at, options.answers) = ("RCPT", ["450 4.2.0 greylisted", "550 5.1.1 no such user"])
+        try await MailServer.with(options) { server in
+            try await Self.run(through: server.client()) { service in
+                try await Self.write(service)
+                for row in [Row.waiting(1), .abandoned(2)] {
+                    #expect(try await service.assembly.deliveries.deliverDue() == 1)
+                    #expect(try await Self.rows(service) == [row])
+                    #expect(try await Self.mailServer(service) == ["ok"])
+                    service.clock.advance(by: 11)
+                }
+            }
+        }
+    }
+
     @Test("are no longer sent once their code is invalid, which is logged")
     func late() async throws {
         try await MailServer.with { server in
@@ -275,7 +349,7 @@ struct MailDeliveryTests {
         options.stalls = true
         try await MailServer.with(options) { server in
             var client = server.client()
-            client.seconds = 0.5
+            client.limits.total = 0.5
             try await Self.run(through: client) { service in
                 try await Self.write(service)
                 #expect(try await service.assembly.deliveries.deliverDue() == 1)

@@ -4,6 +4,7 @@ import Delivery
 import Foundation
 import IdentityService
 import InMemoryLogging
+import Logging
 import Postgres
 import Projects
 import Secrets
@@ -163,6 +164,7 @@ struct SMSDeliveryTests {
                 #expect(try await service.assembly.deliveries.deliverDue() == 1)
             }
             #expect(receiver.received.count == 3)
+            #expect(service.logs.entries.contains { "\($0.message)" == "Gave up an expired message" })
             service.clock.advance(by: 86_400)
             #expect(try await service.assembly.deliveries.deliverDue() == 0)
             let rows = try await service.stores.database.query(
@@ -171,6 +173,58 @@ struct SMSDeliveryTests {
                 """
             ) { row in try row.next(Int64.self) }
             #expect(rows == [0])
+        }
+    }
+
+    @Test(
+        "are tried for the last time before their code ends, and then given up, which is counted and logged with the cause",
+        .database
+    )
+    func outage() async throws {
+        try await run { settings, receiver in
+            settings.delivery.sms = SMSProvider(url: receiver.baseURL, body: "%TO% %TEXT%")
+        } _: { service, receiver in
+            receiver.answer { _ in (503, "") }
+            _ = try await service.code(to: number)
+            // After 0, 10, 40, 130 and 400 s; the one after 1,210 s would come too late.
+            for seconds in [0.0, 10, 30, 90, 270, 139] {
+                service.clock.advance(by: seconds)
+                let isTried = seconds != 139
+                #expect(try await service.assembly.deliveries.deliverDue() == (isTried ? 1 : 0))
+                try await service.sweep()
+            }
+            #expect(!service.logs.entries.contains { $0.level == .error })
+            service.clock.advance(by: 1)
+            #expect(try await service.assembly.deliveries.deliverDue() == 1)
+            #expect(receiver.received.count == 6)
+            let last = try #require(service.logs.entries.last { $0.level == .error })
+            #expect("\(last.message)" == "Gave up a message" && "\(last.metadata["error.type"] ?? "")".contains("503"))
+            let page = try await MetricsPage(service)
+            #expect(page.values[#"identity_deliveries_total{kind="sms",outcome="given_up"}"#] == 1)
+            #expect(page.values[#"identity_deliveries_total{kind="sms",outcome="retried"}"#] == 5)
+        }
+    }
+
+    @Test(
+        "that no node delivers are given up when they expire, not deleted before that is counted and logged",
+        .database
+    )
+    func nobodyDelivers() async throws {
+        try await TestService.run(PhoneScene.options()) { service in
+            _ = try await service.code(to: number)
+            service.clock.advance(by: 601)
+            try await service.sweep()
+            #expect(try await service.assembly.deliveries.deliverDue() == 0)
+            let given = service.logs.entries.filter { "\($0.message)" == "Gave up an expired message" }
+            #expect(given.count == 1 && given.first?.metadata["message.kind"] == "sms")
+            let page = try await MetricsPage(service)
+            #expect(page.values[#"identity_deliveries_total{kind="sms",outcome="given_up"}"#] == 1)
+            service.clock.advance(by: 31 * 86_400)
+            try await service.sweep()
+            let left = try await service.stores.database.query("SELECT count(*) FROM outbox") {
+                try $0.next(Int64.self)
+            }
+            #expect(left == [0])
         }
     }
 

@@ -253,6 +253,7 @@ struct ServeRefusalTests {
             ("IDENTITY_MAIL_SMTP_PASSWORD", "hunter2", "mail.smtp.user"),
             ("IDENTITY_MAIL_SMTP_AUTHORITIES", "/nowhere", "mail.smtp.authorities"),
             ("IDENTITY_MAIL_SMTP_FROM", "Example", "mail.smtp.from"),
+            ("IDENTITY_MAIL_SMTP_HELLO_NAME", "id example", "mail.smtp.helloName"),
             ("IDENTITY_LOG_LEVEL", "loud", "log.level"), ("IDENTITY_LOG_FORMAT", "xml", "log.format"),
         ]
     )

@@ -319,6 +319,7 @@ struct ServeTests {
                 "IDENTITY_MAIL_SMTP_USER": "mailer", "IDENTITY_MAIL_SMTP_PASSWORD": "correct horse",
                 "IDENTITY_MAIL_SMTP_AUTHORITIES": server.certificate ?? "",
                 "IDENTITY_MAIL_SMTP_FROM": "Example <mail@example.com>",
+                "IDENTITY_HTTP_PUBLIC_URL": "https://id.example.com",
             ]) { $1 }
             try await IdentityProgram.serve(environment) { program, service in
                 _ = try await project("mail-project", of: service)
@@ -339,6 +340,7 @@ struct ServeTests {
                 let mail = try #require(try await server.mails(1).first)
                 #expect(mail["headers"]?["From"] == "Example <mail@example.com>")
                 #expect(mail["secured"] == true && mail["user"] == "mailer")
+                #expect(Set(try await server.hellos(2)) == ["id.example.com"], "before and after STARTTLS")
                 _ = try await program.line { $0.contains("Sent an email") }
                 let check = try await IdentityProgram.run("check", environment: environment)
                 #expect(!check.output.contains("mail-server-missing"))

@@ -22,6 +22,8 @@ package struct MailServer: Sendable {
         package var at = "DATA"
         /// One for each mail, such as `550 no such user`; later mails are taken.
         package var answers: [String] = []
+        /// Seconds before the greeting, and before a mail is taken.
+        package var delay = 0.0
         /// Takes a mail and never answers.
         package var stalls = false
 
@@ -44,6 +46,7 @@ package struct MailServer: Sendable {
             if options.security == .tls { arguments.append("--tls") }
             if let user = options.user { arguments += ["--user", user, "--password", options.password ?? ""] }
             if let mechanism = options.mechanism { arguments += ["--mechanism", mechanism] }
+            if options.delay > 0 { arguments += ["--delay", "\(options.delay)"] }
             if options.stalls { arguments.append("--stall") }
             return try await Program.with(python, arguments) { program in
                 let line = try await program.line(beginningWith: #"{"port""#)
@@ -76,6 +79,12 @@ package struct MailServer: Sendable {
     package func logins(_ count: Int) async throws -> [String] {
         try await waitUntil { try lines.count { $0["login"] != nil } >= count }
         return try lines.compactMap { $0["login"]?.string }
+    }
+
+    /// The names in EHLO until now, once there are so many.
+    package func hellos(_ count: Int) async throws -> [String] {
+        try await waitUntil { try lines.count { $0["hello"] != nil } >= count }
+        return try lines.compactMap { $0["hello"]?.string }
     }
 
     private var lines: [JSON] {

@@ -22,6 +22,7 @@ parser.add_argument("--mechanism", help="the only one, PLAIN or LOGIN")
 parser.add_argument("--at", choices=["HELO", "AUTH", "MAIL", "RCPT", "DATA"], default="DATA", help="where --answers are given")
 parser.add_argument("--answers", default="", help="one for each mail, separated by commas; then they are taken")
 parser.add_argument("--stall", action="store_true", help="take a mail and never answer")
+parser.add_argument("--delay", type=float, default=0, help="seconds before the greeting, and before a mail is taken")
 options = parser.parse_args()
 answers = [answer for answer in options.answers.split(",") if answer]
 
@@ -58,6 +59,7 @@ def refusal(at):
 class Handler:
     async def handle_EHLO(self, server, session, envelope, hostname, responses):
         session.host_name = hostname
+        say(hello=hostname)
         answer = refusal("HELO")
         return [answer] if answer else responses
 
@@ -92,7 +94,14 @@ class Handler:
         )
         if options.stall:
             await asyncio.sleep(3600)
+        await asyncio.sleep(options.delay)
         return answer or "250 OK"
+
+
+class Server(SMTP):
+    async def _handle_client(self):
+        await asyncio.sleep(options.delay)
+        await super()._handle_client()
 
 
 def authenticate(server, session, envelope, mechanism, data):
@@ -114,7 +123,7 @@ async def main():
     others = {"LOGIN", "PLAIN"} - {options.mechanism} if options.mechanism else None
 
     def make():
-        return SMTP(
+        return Server(
             Handler(),
             hostname="mail.test",
             enable_SMTPUTF8=True,

@@ -79,11 +79,23 @@ struct SMTPClientTests {
     }
 
     @Test(
-        "are refused for good by 5xx to the recipient or the mail, for now by 4xx, or by 5xx to the sender",
+        "are refused for good by 5xx about the recipient, else for now",
         arguments: [
-            ("RCPT", "550 5.1.1 no such user", SMTPError.refused(550)), ("DATA", "554 5.7.1 spam", .refused(554)),
-            ("MAIL", "553 5.7.1 not your address", .senderRefused(553)), ("MAIL", "451 4.7.1 later", .deferred(451)),
-            ("RCPT", "451 4.7.1 later", .deferred(451)), ("DATA", "451 4.7.1 later", .deferred(451)),
+            ("RCPT", "550 5.1.1 no such user", SMTPError.recipientRefused(SMTPReply(550, 5, 1, 1))),
+            ("RCPT", "552 5.2.2 mailbox full", .recipientRefused(SMTPReply(552, 5, 2, 2))),
+            ("RCPT", "550 no such user", .refused(SMTPReply(550))),
+            ("RCPT", "550 relay not permitted", .refused(SMTPReply(550))),
+            ("RCPT", "550 5.1.8 <app@example.com>: Sender address rejected", .refused(SMTPReply(550, 5, 1, 8))),
+            ("RCPT", "554 5.7.1 Relay access denied", .refused(SMTPReply(554, 5, 7, 1))),
+            ("RCPT", "504 5.5.2 <vm>: Helo command rejected", .nodeRefused(SMTPReply(504, 5, 5, 2))),
+            ("RCPT", "503 bad sequence", .nodeRefused(SMTPReply(503))), ("RCPT", "530 5.7.0 log in", .notAuthenticated),
+            ("DATA", "554 5.7.1 spam", .refused(SMTPReply(554, 5, 7, 1))),
+            ("MAIL", "553 5.7.1 not your address", .nodeRefused(SMTPReply(553, 5, 7, 1))),
+            ("MAIL", "550 5.1.1 odd", .nodeRefused(SMTPReply(550, 5, 1, 1))),
+            ("MAIL", "451 4.7.1 later", .deferred(SMTPReply(451, 4, 7, 1))),
+            ("RCPT", "450 4.2.0 greylisted", .deferred(SMTPReply(450, 4, 2, 0))),
+            ("DATA", "451-4.7.1 please\r\n451 4.7.1 later", .deferred(SMTPReply(451, 4, 7, 1))),
+            ("DATA", "451 4.7.1.2 odd", .deferred(SMTPReply(451))),
         ]
     )
     func refused(_ command: String, _ answer: String, _ expected: SMTPError) async throws {
@@ -91,7 +103,7 @@ struct SMTPClientTests {
         (options.at, options.answers) = (command, [answer])
         try await MailServer.with(options) { server in
             await #expect(throws: expected) { try await Self.send(server.client()) }
-            #expect(expected.isPermanent == (answer.hasPrefix("5") && command != "MAIL"))
+            #expect(expected.isPermanent == ["550 5.1.1 no such user", "552 5.2.2 mailbox full"].contains(answer))
             try await Self.send(server.client())
         }
     }
@@ -114,10 +126,20 @@ struct SMTPClientTests {
     @Test("a server that refuses the conversation says nothing about the mail")
     func refusedAtOnce() async throws {
         var options = MailServer.Options()
-        (options.at, options.answers) = ("HELO", ["554 not today"])
+        (options.at, options.answers) = ("HELO", ["554 5.1.1 not today"])
         try await MailServer.with(options) { server in
             let error = await #expect(throws: SMTPError.self) { try await Self.send(server.client()) }
-            #expect(error?.isPermanent == false)
+            #expect(error == .nodeRefused(SMTPReply(550)) && error?.isPermanent == false)
+        }
+    }
+
+    @Test("introduce themselves by the configured name, or address", arguments: ["id.example.com", "[IPv6:::1]"])
+    func hello(_ name: String) async throws {
+        try await MailServer.with { server in
+            var client = server.client()
+            client.helloName = name
+            try await Self.send(client)
+            #expect(try await server.hellos(1) == [name])
         }
     }
 
@@ -127,7 +149,7 @@ struct SMTPClientTests {
         options.stalls = true
         let down = try await MailServer.with(options) { server in
             var client = server.client()
-            client.seconds = 0.5
+            client.limits.total = 0.5
             await #expect(throws: SMTPError.timedOut) { try await Self.send(client) }
             return client
         }
@@ -147,6 +169,47 @@ struct SMTPClientTests {
         let server = SMTPServer(host: "127.0.0.1", port: 1, security: .none)
         await #expect(throws: SMTPError.invalidAddress) { try await Self.send(server, to: address) }
         await #expect(throws: SMTPError.invalidAddress) { try await Self.send(server, from: address) }
+    }
+
+    @Test("wait for a slow greeting and a slow acceptance, longer than for a connection")
+    func slow() async throws {
+        var options = MailServer.Options()
+        options.delay = 1.5
+        try await MailServer.with(options) { server in
+            var client = server.client()
+            client.limits.connection = 0.2
+            try await Self.send(client)
+            #expect(try await server.mails(1).count == 1)
+            client.limits.acceptance = 0.2
+            await #expect(throws: SMTPError.timedOut) { try await Self.send(client) }
+            client.limits.acceptance = 600
+            client.limits.reply = 0.2
+            await #expect(throws: SMTPError.timedOut) { try await Self.send(client) }
+        }
+        let limits = SMTPServer(host: "localhost").limits
+        #expect(limits.reply == 300 && limits.acceptance == 600, "RFC 5321 §4.5.3.2")
+    }
+
+    @Test("share a connection, also after a refusal, and once the server has closed it")
+    func connections() async throws {
+        var options = MailServer.Options()
+        (options.at, options.answers) = ("MAIL", ["250", "250", "421 4.7.0 no more here", "250", "450 4.1.8 later"])
+        try await MailServer.with(options) { server in
+            try await SMTPClient.with(server.client(), conversations: 1) { client in
+                func send() async throws {
+                    try await client.send(Self.message, from: "app@example.com", to: "ada@example.com")
+                }
+                for _ in 0..<2 { try await send() }
+                #expect(try await server.hellos(1).count == 1)
+                try await send()
+                #expect(try await server.mails(3).count == 3, "the 421 was about the connection")
+                #expect(try await server.hellos(2).count == 2)
+                await #expect(throws: SMTPError.deferred(SMTPReply(450, 4, 1, 8))) { try await send() }
+                try await send()
+                #expect(try await server.mails(4).count == 4)
+                #expect(try await server.hellos(3).count == 3)
+            }
+        }
     }
 
     @Test("are refused after the end")
