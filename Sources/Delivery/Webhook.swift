@@ -7,13 +7,13 @@ package import Projects
 /// The body of a webhook, in the format of Standard Webhooks: an envelope with the type, the time and the data, signed.
 package struct Webhook<Body: Encodable & Sendable>: Encodable, Sendable {
     package var type: WebhookType
-    /// The time of the event, RFC 3339: the same at each attempt.
+    /// The time of the event, RFC 3339 with milliseconds: the same at each attempt.
     package var timestamp: String
     package var data: Body
 
     package init(_ type: WebhookType, at date: Date, _ data: Body) {
         self.type = type
-        self.timestamp = date.formatted(.iso8601)
+        self.timestamp = date.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
         self.data = data
     }
 }

@@ -17,6 +17,8 @@ package struct WebhookNotice: Sendable, Codable {
         /// Nil in the project itself.
         var tenantId: String?
         var localId: String
+        /// Incremented by each change of the account; nil in a message of an earlier release.
+        var version: Int64?
         var email: String?
         var emailVerified: Bool
         var phoneNumber: String?
@@ -37,6 +39,7 @@ package struct WebhookNotice: Sendable, Codable {
             projectId = scope.project.rawValue
             tenantId = scope.tenant == .none ? nil : scope.tenant.rawValue
             localId = account.id.rawValue
+            version = account.version
             email = account.email?.canonical
             emailVerified = account.emailVerified
             phoneNumber = account.phoneNumber
@@ -49,6 +52,13 @@ package struct WebhookNotice: Sendable, Codable {
             passwordUpdatedAt = account.passwordUpdatedAt?.formatted(.iso8601)
             validSince = Date(timeIntervalSince1970: Double(account.validSince)).formatted(.iso8601)
         }
+    }
+
+    /// Whether it says anything that differs from an account.
+    package func differs(from account: Account, of scope: Scope) -> Bool {
+        var other = Subject(account, of: scope)
+        other.version = data.version
+        return data != other
     }
 
     package init(_ type: WebhookType, about account: Account, of scope: Scope, date: Date) {

@@ -74,8 +74,10 @@ extension AccountStore {
     ) async throws {
         let type: WebhookType = after == nil ? .accountDeleted : .accountUpdated
         guard changes.told.contains(type) else { return }
-        let notice = WebhookNotice(type, about: after ?? before, of: scope, date: now)
-        guard after == nil || notice.data != WebhookNotice.Subject(before, of: scope) else { return }
+        var last = before
+        if after == nil { last.version += 1 }
+        let notice = WebhookNotice(type, about: after ?? last, of: scope, date: now)
+        guard after == nil || notice.differs(from: before, of: scope) else { return }
         try await transaction.execute(try telling(notice, scope))
     }
 

@@ -97,6 +97,33 @@ struct WebhookTests {
         }
     }
 
+    @Test("order the events of an account by their time in milliseconds and the account's version")
+    func order() async throws {
+        try await run { service, receiver in
+            let user = try await service.signUp("ada@example.com")
+            for name in ["Ada", "Lovelace"] {
+                service.clock.advance(by: 0.25)
+                let body: JSON = ["idToken": JSON(user.idToken), "displayName": .string(name)]
+                #expect(try await service.call("accounts:update", body).status == 200)
+            }
+            service.clock.advance(by: 0.25)
+            #expect(try await service.call("accounts:delete", ["idToken": JSON(user.idToken)]).status == 200)
+            let notices = try await told(service, receiver)
+            func version(_ notice: JSON) -> Double { notice["data"]?["version"]?.number ?? 0 }
+            let types = ["account.created", "account.updated", "account.updated", "account.deleted"]
+            for order in [
+                notices.sorted { version($0) < version($1) },
+                notices.sorted { $0["timestamp"]?.string ?? "" < $1["timestamp"]?.string ?? "" },
+            ] {
+                #expect(order.map { $0["type"]?.string } == types)
+                #expect(order[1...2].map { $0["data"]?["displayName"]?.string } == ["Ada", "Lovelace"])
+            }
+            #expect(Set(notices.map(version)).count == 4 && notices.allSatisfy { version($0) >= 1 })
+            let times = notices.compactMap { $0["timestamp"]?.string }
+            #expect(times.allSatisfy { $0.wholeMatch(of: /[0-9-]{10}T[0-9:]{8}\.[0-9]{3}Z/) != nil }, "\(times)")
+        }
+    }
+
     @Test("new accounts of every kind are told of, once each, with the transaction that opens them")
     func created() async throws {
         try await run { service, receiver in
