@@ -23,7 +23,7 @@ extension DeliverMessages {
         } catch {
             // Retries once, for a node that does not have the configuration yet.
             let isOver = error.isPermanent || (error == .notConfigured && message.attempts > 1)
-            guard isOver else { return tryAgain(message, error) }
+            guard isOver else { return tryAgain(message, error, after: error.retryAfter) }
             log(.error, "Gave up a message that cannot be delivered", message, error)
             return .abandoned
         }
@@ -36,7 +36,13 @@ extension DeliverMessages {
         guard let client, let url = client.metadata.backChannelLogoutURI else { return .delivered }
         return await handOver(message) { messenger, project throws(DeliveryError) in
             guard let token = try? parts.logoutToken(logout, id: message.id, of: project) else { throw .notConfigured }
-            try await messenger.send(logout: token, to: url, isVouchedFor: client.isVouchedFor, of: project)
+            try await messenger.send(
+                logout: token,
+                to: url,
+                isVouchedFor: client.isVouchedFor,
+                of: project,
+                date: parts.now()
+            )
         }
     }
 }

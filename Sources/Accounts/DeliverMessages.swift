@@ -388,9 +388,14 @@ package struct DeliverMessages: Service {
         return tryAgain(message, error)
     }
 
-    func tryAgain(_ message: OutboxStore.Message, _ error: any Error) -> OutboxStore.Outcome {
+    /// - Parameter seconds: what the recipient asks to wait, if any.
+    func tryAgain(
+        _ message: OutboxStore.Message,
+        _ error: any Error,
+        after seconds: Double? = nil
+    ) -> OutboxStore.Outcome {
         let now = parts.now()
-        guard let delay = schedule.delay(afterAttempts: message.attempts),
+        guard let delay = schedule.delay(afterAttempts: message.attempts, of: message.id, asked: seconds),
             let next = schedule.last(before: message.expiresAt, at: now, wanted: now.addingTimeInterval(delay))
         else {
             log(.error, "Gave up a message", message, error)
@@ -419,6 +424,8 @@ package struct DeliverMessages: Service {
             "project.id": "\(message.project)", "message.id": "\(message.id)", "message.kind": "\(message.kind)",
             "message.attempts": "\(message.attempts)",
         ]
+        if let type = message.subject.type { metadata["message.type"] = "\(type)" }
+        if let account = message.subject.account { metadata["account.id"] = "\(account)" }
         if let trace = RequestContext.current.trace { metadata["trace.id"] = "\(trace.id)" }
         if let error { metadata["error.type"] = "\(error)" }
         logger.log(level: level, text, metadata: metadata)

@@ -116,6 +116,7 @@ extension Parts {
             ).values
             code.proved = account.emailVerified
             code.phoneNumber = account.phoneNumber
+            code.mail?.account = account.id.rawValue
             return code
         } catch {
             Logger.current.warning(
@@ -129,7 +130,7 @@ extension Parts {
     /// The code that removes a second factor, in an email to the account; nil without a page to link to.
     func revertCode(of factor: SecondFactor, _ account: Account, _ caller: Caller) -> NewOOBCode? {
         guard let email = account.email else { return nil }
-        return try? prepareCode(
+        var code = try? prepareCode(
             .revertSecondFactor,
             owner: OOBCode.revertOwner(account.id, factor.id),
             email: email,
@@ -137,6 +138,8 @@ extension Parts {
             displayName: account.displayName,
             caller
         ).values
+        code?.mail?.account = account.id.rawValue
+        return code
     }
 
     /// The code of a link in a request.

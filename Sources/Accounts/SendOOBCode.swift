@@ -1,3 +1,4 @@
+import Delivery
 package import Linking
 package import Projects
 package import Secrets
@@ -97,6 +98,7 @@ package struct SendOOBCode: Sendable {
         )
         code.values.isDecoy = subject.isUnknown
         code.values.session = subject.session
+        code.values.mail?.account = subject.account?.rawValue
         if role.mails, caller.project.settings.emailCodes, let session = subject.codeSession {
             code.values.addShortCode(Secret(parts.random.text(6, of: "0123456789")), session: session)
         }

@@ -43,6 +43,14 @@ static inline bool ccurl_has_connected(CURL *curl) {
     return microseconds > 0;
 }
 
+/// Whether OpenSSL found nothing wrong with the server's certificate; libcurl itself compares the name, and before it does,
+/// the result is 1.
+static inline bool ccurl_trusts(CURL *curl) {
+    long result = 0;
+    curl_easy_getinfo(curl, CURLINFO_SSL_VERIFYRESULT, &result);
+    return result == 0 || result == 1;
+}
+
 /// Whether the last transfer used a connection of an earlier one.
 static inline bool ccurl_has_reused(CURL *curl) {
     long connections = 0;

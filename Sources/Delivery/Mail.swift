@@ -13,6 +13,8 @@ package struct Mail: Sendable, Codable {
     package var template: Template
     /// The recipient.
     package var to: String
+    /// The account that it is about, for the log; nil for an email without one.
+    package var account: String?
     /// The link; because it contains a secret, a Mail is stored sealed.
     package var link: String
     package var displayName: String?

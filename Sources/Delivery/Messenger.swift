@@ -26,7 +26,7 @@ package struct Messenger: Sendable {
         } else if let provider = settings.sms {
             guard let request = OutboundRequest(sms, id: id, by: provider, of: project) else { throw .notConfigured }
             // The provider cannot reach the number, and a retry would not change that.
-            try await perform(request, for: project, permanent: [400, 410, 422])
+            try await perform(request, for: project, permanent: [400, 410, 422], at: date)
         } else {
             throw .notConfigured
         }
@@ -67,7 +67,8 @@ package struct Messenger: Sendable {
         logout token: String,
         to url: String,
         isVouchedFor: Bool,
-        of project: Project
+        of project: Project,
+        date: Date
     ) async throws(DeliveryError) {
         var request = OutboundRequest(
             method: .post,
@@ -78,7 +79,7 @@ package struct Messenger: Sendable {
         )
         request.isForStranger = !isVouchedFor
         // The application does not accept the token, and would not accept the next one.
-        try await perform(request, for: project, permanent: [400, 410])
+        try await perform(request, for: project, permanent: [400, 410], at: date)
     }
 
     private func post(
@@ -92,24 +93,41 @@ package struct Messenger: Sendable {
         }
         let body = try Self.encode(webhook)
         let request = OutboundRequest(webhook: body, id: id, to: endpoint, date: date)
-        try await perform(request, for: project, permanent: [410])
+        try await perform(request, for: project, permanent: [410], at: date)
     }
 
     private func perform(
         _ request: OutboundRequest,
         for project: Project,
-        permanent: Set<Int>
+        permanent: Set<Int>,
+        at date: Date
     ) async throws(DeliveryError) {
         let response: OutboundResponse
+        var request = request
+        request.ignoresBody = true
         do {
             response = try await OutboundShare.with(project.id.rawValue) {
-                () async throws(OutboundError) -> OutboundResponse in try await http.send(request)
+                [request] () async throws(OutboundError) -> OutboundResponse in try await http.send(request)
             }
         } catch {
             throw .unreachable(error)
         }
         guard !response.isSuccess else { return }
-        throw .refused(status: response.status, isPermanent: permanent.contains(response.status))
+        throw .refused(
+            status: response.status,
+            isPermanent: permanent.contains(response.status),
+            retryAfter: response.headers[.retryAfter].flatMap { Self.seconds($0, from: date) }
+        )
+    }
+
+    /// The seconds that `Retry-After` asks for: a number, or a date (RFC 9110 §10.2.3).
+    private static func seconds(_ text: String, from date: Date) -> Double? {
+        if let seconds = UInt32(text) { return Double(seconds) }
+        let format = DateFormatter()
+        format.locale = Locale(identifier: "en_US_POSIX")
+        format.timeZone = TimeZone(identifier: "GMT")
+        format.dateFormat = "EEE, dd MMM yyyy HH:mm:ss 'GMT'"
+        return format.date(from: text).map { max(0, $0.timeIntervalSince(date)) }
     }
 
     private static func encode(_ webhook: Webhook<some Encodable & Sendable>) throws(DeliveryError) -> [UInt8] {
@@ -147,21 +165,28 @@ package enum DeliveryError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The project has no recipient for it, or one that yields no valid request.
     case notConfigured
     case unreachable(OutboundError)
-    case refused(status: Int, isPermanent: Bool)
+    /// - Parameter retryAfter: the seconds that the recipient asks to wait, if any.
+    case refused(status: Int, isPermanent: Bool, retryAfter: Double? = nil)
 
     /// Whether a retry cannot succeed.
     package var isPermanent: Bool {
         switch self {
-        case .refused(_, let isPermanent): isPermanent
+        case .refused(_, let isPermanent, _): isPermanent
         case .notConfigured, .unreachable: false
         }
+    }
+
+    /// The seconds until the recipient wants the next attempt.
+    package var retryAfter: Double? {
+        guard case .refused(_, _, let seconds) = self else { return nil }
+        return seconds
     }
 
     package var description: String {
         switch self {
         case .notConfigured: "no recipient is configured"
         case .unreachable(let error): error.description
-        case .refused(let status, _): "the response was \(status)"
+        case .refused(let status, _, _): "the response was \(status)"
         }
     }
 }

@@ -1,4 +1,5 @@
 package import struct Foundation.Date
+import Secrets
 
 /// When a message that could not be delivered is retried: after seconds at first, after half a day at the end.
 package struct RetrySchedule: Sendable {
@@ -26,6 +27,17 @@ package struct RetrySchedule: Sendable {
         var delay = first
         for _ in 1..<max(made, 1) where delay < longest { delay *= 3 }
         return min(delay, longest)
+    }
+
+    /// The same for one message: later by up to a tenth, so that what failed together is not tried again together, and
+    /// not before the recipient asks for it.
+    ///
+    /// - Parameter asked: the seconds that the recipient asks to wait, if any; more than ``longest`` is not waited.
+    package func delay(afterAttempts made: Int, of message: String, asked: Double? = nil) -> Double? {
+        guard let delay = delay(afterAttempts: made) else { return nil }
+        let hash = SecureHash.sha256("\(message) \(made)")
+        let jitter = Double(hash[0]) / 2560
+        return max(delay, min(asked ?? 0, longest)) * (1 + jitter)
     }
 
     /// Seconds between the last attempt and the end of what a message contains, so that its recipient can still use it.

@@ -49,6 +49,12 @@ extension OutboundLane {
         let limit = min(request.maximumResponseSize ?? .max, limits.maximumResponseSize)
         do {
             let response = try await client.execute(outgoing, timeout: TimeAmount(limits.total))
+            if request.ignoresBody {
+                // A small one is read, so that the connection can be used again.
+                let isRead = (try? await read(response, limit: limit)) != nil
+                if !isRead, Task.isCancelled { throw FailedAttempt(.cancelled) }
+                return Self.response(response, body: [])
+            }
             return try await read(response, limit: limit)
         } catch let failure as FailedAttempt {
             throw failure
@@ -68,6 +74,10 @@ extension OutboundLane {
             guard body.count + part.readableBytes <= limit else { throw FailedAttempt(.tooLarge) }
             body.append(contentsOf: part.readableBytesView)
         }
+        return Self.response(response, body: body)
+    }
+
+    private static func response(_ response: HTTPClientResponse, body: [UInt8]) -> OutboundResponse {
         var headers = HTTPFields()
         for (name, value) in response.headers {
             guard let name = HTTPField.Name(name) else { continue }

@@ -17,6 +17,8 @@ package struct OutboundRequest: Sendable {
     /// Whether the called service belongs to the operator and may receive `tracestate`, which can name the systems that
     /// a request passed through.
     package var sharesTraceState = false
+    /// Whether only the status and the headers of the response matter, whatever its body is; the body is left out.
+    package var ignoresBody = false
     /// Whether somebody for whom no admin vouches named the URL: what the operator allows for providers is not for them
     /// (threats.md, T-F10).
     package var isForStranger = false

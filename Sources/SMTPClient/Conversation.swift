@@ -91,7 +91,7 @@ final class Conversation: @unchecked Sendable {
             throw Failure(reason: error)
         }
         guard code != CURLE_OK else { return }
-        let error = Self.error(code, exchange.reply, to: exchange.question)
+        let error = Self.error(code, exchange.reply, to: exchange.question, isTrusted: ccurl_trusts(curl))
         let isClosed = error == .interrupted || exchange.reply?.code == 421
         throw Failure(
             reason: error,
@@ -106,13 +106,20 @@ final class Conversation: @unchecked Sendable {
 
     /// - Parameter reply: the last one.
     /// - Parameter question: the command that the server responded to; nil before the email was mentioned.
-    private static func error(_ code: CURLcode, _ reply: SMTPReply?, to question: Exchange.Question?) -> SMTPError {
+    /// - Parameter isTrusted: whether nothing but its name is wrong with the server's certificate.
+    private static func error(
+        _ code: CURLcode,
+        _ reply: SMTPReply?,
+        to question: Exchange.Question?,
+        isTrusted: Bool
+    ) -> SMTPError {
         switch code {
-        case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_CONNECT: return .unreachable
+        case CURLE_COULDNT_RESOLVE_HOST: return .unknownHost
+        case CURLE_COULDNT_CONNECT: return .unreachable
         case CURLE_OPERATION_TIMEDOUT, CURLE_ABORTED_BY_CALLBACK: return .timedOut
         case CURLE_LOGIN_DENIED: return .notAuthenticated
-        case CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CONNECT_ERROR, CURLE_SSL_CACERT_BADFILE, CURLE_USE_SSL_FAILED,
-            CURLE_SSL_ISSUER_ERROR:
+        case CURLE_PEER_FAILED_VERIFICATION: return isTrusted ? .wrongName : .untrusted
+        case CURLE_SSL_CONNECT_ERROR, CURLE_SSL_CACERT_BADFILE, CURLE_USE_SSL_FAILED, CURLE_SSL_ISSUER_ERROR:
             return .notSecured
         default: break
         }

@@ -1,12 +1,18 @@
 /// Why an email was not accepted.
 ///
 /// It contains nothing from the email, the password, or the server's text, which can quote an address.
-package enum SMTPError: Error, Equatable {
-    /// No connection: the name is unknown or the port is closed.
+package enum SMTPError: Error, Equatable, CustomStringConvertible {
+    /// The server's name has no address.
+    case unknownHost
+    /// No connection: the port is closed.
     case unreachable
     case timedOut
-    /// No TLS, or an invalid certificate.
+    /// No TLS, or a version or certificate that cannot be used.
     case notSecured
+    /// A certificate of an unknown authority, or one that has expired.
+    case untrusted
+    /// A certificate for another name.
+    case wrongName
     /// The server refuses the user, or requires one.
     case notAuthenticated
     /// The connection broke, or never got to the email.
@@ -29,8 +35,8 @@ package enum SMTPError: Error, Equatable {
     package var isPermanent: Bool {
         switch self {
         case .recipientRefused, .invalidAddress: true
-        case .unreachable, .timedOut, .notSecured, .notAuthenticated, .interrupted, .deferred, .nodeRefused, .refused,
-            .stopped:
+        case .unknownHost, .unreachable, .timedOut, .notSecured, .untrusted, .wrongName, .notAuthenticated,
+            .interrupted, .deferred, .nodeRefused, .refused, .stopped:
             false
         }
     }
@@ -40,8 +46,28 @@ package enum SMTPError: Error, Equatable {
         switch self {
         case .deferred(let reply): reply.isAboutRecipient
         case .recipientRefused, .invalidAddress: true
-        case .unreachable, .timedOut, .notSecured, .notAuthenticated, .interrupted, .nodeRefused, .refused, .stopped:
+        case .unknownHost, .unreachable, .timedOut, .notSecured, .untrusted, .wrongName, .notAuthenticated,
+            .interrupted, .nodeRefused, .refused, .stopped:
             false
+        }
+    }
+
+    package var description: String {
+        switch self {
+        case .unknownHost: "the mail server's name has no address"
+        case .unreachable: "the mail server's port is closed"
+        case .timedOut: "the mail server did not respond in time"
+        case .notSecured: "the mail server does not speak TLS as required"
+        case .untrusted: "the mail server's certificate is not trusted"
+        case .wrongName: "the mail server's certificate is for another name"
+        case .notAuthenticated: "the mail server refused the login, or requires one"
+        case .interrupted: "the mail server closed the connection"
+        case .deferred(let reply): "the mail server responded \(reply)"
+        case .nodeRefused(let reply): "the mail server refused this node or the sender: \(reply)"
+        case .refused(let reply): "the mail server refused the email: \(reply)"
+        case .recipientRefused(let reply): "the mail server refused the recipient: \(reply)"
+        case .invalidAddress: "the address cannot be used"
+        case .stopped: "there is no mail server"
         }
     }
 }

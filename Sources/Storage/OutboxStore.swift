@@ -26,6 +26,7 @@ package struct OutboxStore: Sendable {
         package var attempts: Int
         /// The identity that it is about has been linked again, to any account.
         package var isLinkedAgain: Bool
+        package var subject: Subject
         package var createdAt: Date
         /// When it is no longer useful; nil for never.
         package var expiresAt: Date?
@@ -33,7 +34,7 @@ package struct OutboxStore: Sendable {
         package var trace: TraceContext?
 
         package var summary: Summary {
-            Summary(project: project, id: id, kind: kind, attempts: attempts, trace: trace)
+            Summary(project: project, id: id, kind: kind, attempts: attempts, trace: trace, subject: subject)
         }
 
         package var destination: Destination { Destination(project: project, kind: kind, receiver: receiver) }
@@ -152,28 +153,21 @@ package struct OutboxStore: Sendable {
                 try row.next(String?.self), try row.next(String?.self)
             )
         }
-        return rows.compactMap {
-            project,
-            id,
-            kind,
-            receiver,
-            payload,
-            attempts,
-            isLinkedAgain,
-            createdAt,
-            expiresAt,
-            parent,
-            state in
+        return rows.compactMap { row in
+            let (project, id, kind, receiver, payload, attempts, isLinkedAgain, createdAt, expiresAt, parent, state) =
+                row
             guard let project = ProjectID(rawValue: project) else { return nil }
+            // An unreadable message must not block the delivery of the others.
+            let opened = Result { () throws(KeyRingError) in try keyRing.open(payload, for: Self.place(project, id)) }
             return Message(
                 project: project,
                 id: id,
                 kind: kind,
                 receiver: receiver,
-                // An unreadable message must not block the delivery of the others.
-                payload: Result { () throws(KeyRingError) in try keyRing.open(payload, for: Self.place(project, id)) },
+                payload: opened,
                 attempts: Int(attempts),
                 isLinkedAgain: isLinkedAgain,
+                subject: Subject(in: try? opened.get()),
                 createdAt: createdAt,
                 expiresAt: expiresAt,
                 trace: parent.flatMap { TraceContext(parent: [$0], state: state.map { [$0] } ?? []) }
@@ -188,6 +182,34 @@ package struct OutboxStore: Sendable {
         package var kind: String
         package var attempts: Int
         package var trace: TraceContext?
+        package var subject: Subject
+    }
+
+    /// What a message says, and of whom: nothing that a log must not contain.
+    package struct Subject: Sendable, Decodable {
+        /// Of a webhook, or the template of an email.
+        package var type: String?
+        package var account: String?
+
+        /// Empty for what cannot be read.
+        init(in payload: [UInt8]?) {
+            self = payload.flatMap { try? JSONDecoder().decode(Self.self, from: Data($0)) } ?? Subject()
+        }
+
+        private init() {}
+
+        private enum Key: String, CodingKey { case type, template, account, data, localId }
+
+        package init(from decoder: any Decoder) throws {
+            let content = try decoder.container(keyedBy: Key.self)
+            let data = try? content.nestedContainer(keyedBy: Key.self, forKey: .data)
+            type =
+                try (try? content.decodeIfPresent(String.self, forKey: .type))
+                ?? content.decodeIfPresent(String.self, forKey: .template)
+            account =
+                try (try? content.decodeIfPresent(String.self, forKey: .account))
+                ?? data?.decodeIfPresent(String.self, forKey: .localId)
+        }
     }
 
     /// Gives up expired messages that are due, of every kind, also those that no node delivers; a thousand at most.
@@ -196,24 +218,26 @@ package struct OutboxStore: Sendable {
             """
             UPDATE outbox o SET abandoned_at = \(now), payload = '', expires_at = \(now.addingTimeInterval(Self.lifetime))
             FROM (
-                SELECT project, message FROM outbox
+                SELECT project, message, payload FROM outbox
                 WHERE \(sql: Self.isWaiting) AND expires_at <= \(now) AND next_attempt_at <= \(now)
                 ORDER BY expires_at LIMIT 1000 FOR UPDATE SKIP LOCKED
             ) e
             WHERE o.project = e.project AND o.message = e.message
-            RETURNING o.project, o.message, o.kind, o.attempts, o.trace_parent, o.trace_state
+            RETURNING o.project, o.message, o.kind, o.attempts, o.trace_parent, o.trace_state, e.payload
             """
         ) { row in
             let (project, id, kind): (String, String, String) = (try row.next(), try row.next(), try row.next())
             let attempts = Int(try row.next(Int32.self))
             let (parent, state): (String?, String?) = (try row.next(), try row.next())
+            let payload = try row.next([UInt8].self)
             return ProjectID(rawValue: project).map { project in
                 Summary(
                     project: project,
                     id: id,
                     kind: kind,
                     attempts: attempts,
-                    trace: parent.flatMap { TraceContext(parent: [$0], state: state.map { [$0] } ?? []) }
+                    trace: parent.flatMap { TraceContext(parent: [$0], state: state.map { [$0] } ?? []) },
+                    subject: Subject(in: try? keyRing.open(payload, for: Self.place(project, id)))
                 )
             }
         }.compactMap(\.self)

@@ -75,7 +75,7 @@ struct GrantOutboxTests {
             scene.service.clock.advance(by: 11)
             let second = try await deliveries.deliverDue()
             #expect(second == 1)
-            scene.service.clock.advance(by: 31)
+            scene.service.clock.advance(by: 33)
             let third = try await deliveries.deliverDue()
             #expect(third == 1)
             #expect(scene.tenant.requests(.revocation).map(\.status).last == 200)

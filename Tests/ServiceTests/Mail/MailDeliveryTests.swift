@@ -127,7 +127,7 @@ struct MailDeliveryTests {
                 #expect(try await Self.rows(service) == Array(repeating: .waiting(2), count: 3))
             }
             try await MailServer.with(options) { server in
-                service.clock.advance(by: 31)
+                service.clock.advance(by: 33)
                 #expect(try await service.assembly.deliveries.deliverDue() == 3)
                 #expect(try await Self.rows(service) == Array(repeating: .delivered(3), count: 3))
                 let ids = try await server.mails(3).map { $0["headers"]?["Message-ID"] }
@@ -169,7 +169,7 @@ struct MailDeliveryTests {
                 for attempts in 1...3 as ClosedRange<Int32> {
                     #expect(try await service.assembly.deliveries.deliverDue() == 1)
                     #expect(try await Self.rows(service) == [attempts < 3 ? .waiting(attempts) : .delivered(3)])
-                    service.clock.advance(by: 31)
+                    service.clock.advance(by: 33)
                 }
                 #expect(try await server.mails(1).count == 1)
             }
@@ -203,7 +203,7 @@ struct MailDeliveryTests {
                     let expected = attempts < 4 ? Row.waiting(attempts) : .delivered(4)
                     #expect(try await Self.rows(service) == Array(repeating: expected, count: 3))
                     #expect(try await Self.mailServer(service) == [attempts < 4 ? "failed" : "ok"])
-                    service.clock.advance(by: 91)
+                    service.clock.advance(by: 100)
                 }
                 #expect(try await server.mails(3).count == 3)
                 Self.expectSilence(service)
@@ -277,7 +277,7 @@ struct MailDeliveryTests {
         try await MailServer.with(options) { server in
             try await Self.run(through: server.client()) { service in
                 try await Self.write(service)
-                for seconds in [0.0, 11, 31] {
+                for seconds in [0.0, 11, 33] {
                     service.clock.advance(by: seconds)
                     #expect(try await service.assembly.deliveries.deliverDue() == 1)
                 }

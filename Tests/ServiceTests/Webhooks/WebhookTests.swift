@@ -6,6 +6,7 @@ import Foundation
 import IdentityService
 import InMemoryLogging
 import Linking
+import Logging
 import Outbound
 import Postgres
 import Projects
@@ -94,6 +95,38 @@ struct WebhookTests {
                 }
                 #expect(receiver.received.count { $0.path == "/hook" } == 2)
             }
+        }
+    }
+
+    @Test("count as received after any 2xx, whatever its body is")
+    func oddBodies() async throws {
+        try await run { service, receiver in
+            receiver.answer { _ in (202, String(repeating: "x", count: 200_000)) }
+            _ = try await service.signUp("ada@example.com")
+            _ = try await told(service, receiver)
+            let page = try await MetricsPage(service)
+            #expect(page.values[#"identity_deliveries_total{kind="webhook",outcome="delivered"}"#] == 1)
+        }
+    }
+
+    @Test("are tried again when the endpoint asks for it; the log says what was given up")
+    func retryAfter() async throws {
+        try await run { service, receiver in
+            receiver.answer { _ in (503, "") }
+            receiver.retryAfter = "120"
+            let user = try await service.signUp("ada@example.com")
+            #expect(try await told(service, receiver).count == 1)
+            service.clock.advance(by: 119)
+            #expect(try await told(service, receiver).count == 0)
+            service.clock.advance(by: 14)
+            receiver.retryAfter = "Wed, 01 Jan 2020 00:00:00 GMT"
+            #expect(try await told(service, receiver).count == 1)
+            service.clock.advance(by: 34)
+            receiver.answer { _ in (410, "") }
+            #expect(try await told(service, receiver).count == 1)
+            let entry = try #require(service.logs.entries.last { $0.level == .error })
+            #expect(entry.metadata["message.type"] == "account.created" && entry.metadata["message.kind"] == "webhook")
+            #expect(entry.metadata["account.id"] == "\(user.localID ?? "")" && entry.metadata["error.type"] != nil)
         }
     }
 
@@ -324,7 +357,7 @@ struct WebhookTests {
         try await run { service, receiver in
             receiver.answer(500, 302, 410)
             _ = try await service.signUp("ada@example.com")
-            for seconds in [0.0, 11, 31] {
+            for seconds in [0.0, 11, 33] {
                 service.clock.advance(by: seconds)
                 #expect(try await told(service, receiver).count == 1)
             }

@@ -24,6 +24,7 @@ package final class WebReceiver: Sendable {
     private struct State {
         var received: [Received] = []
         var statuses: [Int] = []
+        var retryAfter: String?
         var respond: (@Sendable (Received) async -> (status: Int, body: String))?
     }
 
@@ -36,6 +37,12 @@ package final class WebReceiver: Sendable {
     }
 
     package var received: [Received] { state.withLock { $0.received } }
+
+    /// `Retry-After` of every response from now on.
+    package var retryAfter: String? {
+        get { state.withLock { $0.retryAfter } }
+        set { state.withLock { $0.retryAfter = newValue } }
+    }
 
     /// What the next requests are answered with; 204 after them.
     package func answer(_ statuses: Int...) { state.withLock { $0.statuses = statuses } }
@@ -98,8 +105,11 @@ package final class WebReceiver: Sendable {
                 body: Array(buffer: body)
             )
             let (status, text) = await receiver.withLock { $0 }?.take(received) ?? (500, "")
+            var headers = HTTPFields()
+            headers[.retryAfter] = receiver.withLock { $0 }?.retryAfter
             return Response(
                 status: .init(code: status),
+                headers: headers,
                 body: text.isEmpty ? .init() : .init(byteBuffer: ByteBuffer(string: text))
             )
         }

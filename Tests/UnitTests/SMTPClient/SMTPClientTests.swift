@@ -63,10 +63,10 @@ struct SMTPClientTests {
             try await MailServer.with(options) { server in
                 var client = server.client(security)
                 client.authorities = nil
-                await #expect(throws: SMTPError.notSecured) { try await Self.send(client) }
+                await #expect(throws: SMTPError.untrusted) { try await Self.send(client) }
                 client = server.client(security)
                 client.host = "127.0.0.1"
-                await #expect(throws: SMTPError.notSecured) { try await Self.send(client) }
+                await #expect(throws: SMTPError.wrongName) { try await Self.send(client) }
             }
         }
         try await MailServer.with { server in
