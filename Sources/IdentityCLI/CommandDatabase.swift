@@ -24,13 +24,10 @@ struct DatabaseOptions: ParsableArguments {
 
     /// Opens the database, runs `body`, closes it.
     func withStores<R>(_ body: (Stores) async throws -> R) async throws -> R {
-        let (conninfo, keyRing) = try await target()
+        let (settings, keyRing) = try await target()
         var logger = Logger(label: "identity") { _ in ReadableLogHandler() }
         logger.logLevel = .critical  // what goes wrong comes back as an error
-        let client = PostgresClient(
-            PostgresClient.Configuration(conninfo: conninfo, connections: 1),
-            logger: logger
-        )
+        let client = try settings.client(for: .command, logger)
         let stores = Stores(database: client, keyRing: keyRing, logger: logger, now: { Date() })
         do {
             try await stores.configuration.load()
@@ -53,16 +50,8 @@ struct DatabaseOptions: ParsableArguments {
     /// With the role that migrates.
     func statistics(of stores: Stores) async throws -> TableStatistics {
         let logger = Logger(label: "identity") { _ in SwiftLogNoOpLogHandler() }
-        if data == nil {
-            return try await ServiceConfiguration.load(file: config).tableStatistics(of: stores, logger)
-        }
-        let (conninfo, _) = try await target()
-        return TableStatistics(of: stores, logger: logger) {
-            PostgresClient(
-                PostgresClient.Configuration(conninfo: conninfo, connections: 1, statementTimeout: .seconds(60)),
-                logger: logger
-            )
-        }
+        let (settings, _) = try await target()
+        return TableStatistics(of: stores, logger: logger, connect: try settings.connect(for: .statistics, logger))
     }
 
     /// The same with the use cases of accounts; none of them calls another host here.
@@ -111,18 +100,16 @@ struct DatabaseOptions: ParsableArguments {
         return try await ServiceConfiguration.load(file: config).outbound.allowsLoopback
     }
 
-    private func target() async throws -> (conninfo: String, keyRing: KeyRing) {
+    private func target() async throws -> (settings: DatabaseSettings, keyRing: KeyRing) {
         if let data {
             let folder = DataFolder(path: data)
             guard let conninfo = folder.conninfo else {
                 throw CommandFailure.configuration("\(data) is not the data folder of an `identity dev`")
             }
-            return (conninfo, try folder.keyRing())
+            return (DatabaseSettings(ofDevelopment: conninfo), try folder.keyRing())
         }
         let configuration = try await ServiceConfiguration.load(file: config)
-        try configuration.checkDatabase()
-        let keyRing = try await configuration.keyRing()
-        return (configuration.databaseURL.reveal(), keyRing)
+        return (configuration.database, try await configuration.keyRing())
     }
 }
 

@@ -15,14 +15,8 @@ import SystemPackage
 /// take precedence. A variable's name is `IDENTITY_` and the key in capitals, so `database.url` is
 /// `IDENTITY_DATABASE_URL` and `http.publicURL` is `IDENTITY_HTTP_PUBLIC_URL`; the file is `database-url`.
 struct ServiceConfiguration: Sendable {
-    /// `database.url` (required, secret): a libpq connection string or URI, several hosts included.
-    var databaseURL: Secret
-    /// `database.migrationURL` (secret): used by `identity migrate`; default `database.url`.
-    var migrationURL: Secret
-    /// `database.connections` (1…256, default 8).
-    var connections: Int
-    /// `database.prepares` (default true): off for poolers that do not support prepared statements.
-    var prepares: Bool
+    /// `database.url` and what belongs to it.
+    var database: DatabaseSettings
     /// `database.batches` (default true): whether simultaneous requests share statements.
     var batches: Bool
     /// `http.bind` (default `127.0.0.1:9099`): address and port to listen on.
@@ -92,10 +86,12 @@ struct ServiceConfiguration: Sendable {
         guard let url = reader.string(forKey: "database.url", isSecret: true), !url.isEmpty else {
             throw CommandFailure.configuration("database.url is missing (IDENTITY_DATABASE_URL)")
         }
-        databaseURL = Secret(url)
-        migrationURL = Secret(reader.string(forKey: "database.migrationURL", isSecret: true) ?? url)
-        connections = try Self.integer("database.connections", in: 1...256, default: 8, reader)
-        prepares = try Self.flag("database.prepares", default: true, reader)
+        database = DatabaseSettings(
+            url: Secret(url),
+            migrationURL: Secret(reader.string(forKey: "database.migrationURL", isSecret: true) ?? url),
+            connections: try Self.integer("database.connections", in: 1...256, default: 8, reader),
+            prepares: try Self.flag("database.prepares", default: true, reader)
+        )
         batches = try Self.flag("database.batches", default: true, reader)
         (host, port) = try Self.address("http.bind", reader.string(forKey: "http.bind") ?? "127.0.0.1:9099")
         switch (reader.string(forKey: "http.tls.certificate"), reader.string(forKey: "http.tls.key")) {
@@ -146,27 +142,13 @@ struct ServiceConfiguration: Sendable {
     }
 
     /// Maintains the audit log's partitions, with the role that migrates.
-    func auditLogPartitions(_ logger: Logger) -> AuditLogPartitions {
+    func auditLogPartitions(_ logger: Logger) throws -> AuditLogPartitions {
         AuditLogPartitions(
             retentionDays: auditRetentionDays,
             logger: logger,
             now: { Date() },
-            connect: owner(logger)
+            connect: try database.connect(for: .owner, logger)
         )
-    }
-
-    /// Renews the planner's statistics, with the role that migrates.
-    func tableStatistics(of stores: Stores, _ logger: Logger) -> TableStatistics {
-        TableStatistics(of: stores, logger: logger, connect: owner(logger, statementTimeout: .seconds(60)))
-    }
-
-    private func owner(
-        _ logger: Logger,
-        statementTimeout: Duration? = nil
-    ) -> @Sendable () -> PostgresClient {
-        var configuration = PostgresClient.Configuration(conninfo: migrationURL.reveal(), connections: 1)
-        if let statementTimeout { configuration.statementTimeout = statementTimeout }
-        return { [configuration] in PostgresClient(configuration, logger: logger) }
     }
 
     /// The keys that encrypt secrets in the database.
@@ -186,26 +168,6 @@ struct ServiceConfiguration: Sendable {
         {
             throw CommandFailure.configuration("http.tls: \(error)")
         }
-    }
-
-    /// Refuses a remote database without TLS.
-    func checkDatabase() throws { try Self.check("database.url", databaseURL) }
-
-    /// Refuses a remote database to migrate without TLS.
-    func checkMigrationDatabase() throws { try Self.check("database.migrationURL", migrationURL) }
-
-    private static func check(_ key: String, _ conninfo: Secret) throws {
-        let environment = ProcessInfo.processInfo.environment
-        let remote: String?
-        do {
-            remote = try RemoteDatabase.hostWithoutTLS(in: conninfo, environment: environment)
-        } catch {
-            throw CommandFailure.configuration("\(key) is not a valid libpq connection string")
-        }
-        guard let remote else { return }
-        throw CommandFailure.configuration(
-            "\(key) connects to \(remote) without TLS: add sslmode=verify-full, or at least require"
-        )
     }
 
     private static func address(_ key: String, _ text: String) throws -> (host: String, port: Int) {

@@ -8,6 +8,10 @@ final class Connection {
     private let statements: PreparedStatements?
     /// How long to wait for a response; the server's own limit is shorter.
     private let answerTimeout: Duration?
+    /// What precedes each statement and transaction of a connection whose session is not ours.
+    private let localSettings: String?
+    /// The settings of the connection string, which everyone who uses its pool has.
+    private let sharedSettings: String?
     private(set) var isBroken = false
     /// Whether a commit was not replicated to a synchronous standby.
     private let isUnreplicated: UnsafeMutablePointer<Bool>
@@ -39,6 +43,17 @@ final class Connection {
         cancelHandle = CancelHandle(cancel)
         statements = configuration.prepares ? PreparedStatements() : nil
         answerTimeout = configuration.statementTimeout.map { $0 + configuration.silence }
+        localSettings = configuration.prepares ? nil : Conninfo.setting(conninfo.settings, isLocal: true)
+        sharedSettings = conninfo.ownSettings.isEmpty ? nil : Conninfo.setting(conninfo.ownSettings, isLocal: false)
+        guard configuration.prepares else { return }
+        do throws(PostgresError) {
+            try send { PQsendQuery(raw, Conninfo.setting(conninfo.settings, isLocal: false)) }
+            _ = try receive(within: configuration.connectTimeout)
+        } catch {
+            var error = error
+            error.code = .unavailable
+            throw error
+        }
     }
 
     deinit {
@@ -72,6 +87,12 @@ final class Connection {
         return try receive().commandTag
     }
 
+    /// Begins a transaction.
+    func begin(_ isolation: IsolationLevel) throws(PostgresError) {
+        try send { PQsendQuery(raw, isolation.begin.description + (localSettings.map { "; \($0)" } ?? "")) }
+        _ = try receive()
+    }
+
     private func result(of sql: SQL) throws(PostgresError) -> QueryResult {
         guard !sql.parameters.isRefused else {
             throw PostgresError(.invalidParameter, reason: "a value that the server cannot hold")
@@ -80,8 +101,18 @@ final class Connection {
             throw PostgresError(.invalidParameter, reason: "too many values")
         }
         guard let statements else {
-            try send { sql.withCParameters { PQsendQueryParams(raw, sql.text, $0, $1, $2, $3, $4, 1) } }
-            return try receive()
+            guard let localSettings, PQtransactionStatus(raw) == PQTRANS_IDLE else { return try plainResult(of: sql) }
+            do throws(PostgresError) {
+                return try result(of: sql, after: localSettings)
+            } catch  where error.sqlState == "25001" {
+                // It runs only by itself, such as CREATE INDEX CONCURRENTLY. The server's session keeps what is set here, so
+                // it is nothing that another user of the pool has otherwise.
+                if let sharedSettings {
+                    try send { PQsendQuery(raw, sharedSettings) }
+                    _ = try receive()
+                }
+                return try plainResult(of: sql)
+            }
         }
         if statements.isFull {
             _ = try command("DEALLOCATE ALL")
@@ -106,6 +137,27 @@ final class Connection {
         }
     }
 
+    private func plainResult(of sql: SQL) throws(PostgresError) -> QueryResult {
+        try sendUnprepared(sql)
+        return try receive()
+    }
+
+    private func sendUnprepared(_ sql: SQL) throws(PostgresError) {
+        try send { sql.withCParameters { PQsendQueryParams(raw, sql.text, $0, $1, $2, $3, $4, 1) } }
+    }
+
+    /// Runs a statement after another one, in one transaction and one round trip (PostgreSQL, chapter 34.5).
+    private func result(of sql: SQL, after first: String) throws(PostgresError) -> QueryResult {
+        try send { PQenterPipelineMode(raw) }
+        try send { PQsendQueryParams(raw, first, 0, nil, nil, nil, nil, 1) }
+        try sendUnprepared(sql)
+        try send { PQpipelineSync(raw) }
+        let answer = Result { () throws(PostgresError) in try receive(isSecond: true) }
+        guard !isBroken else { return try answer.get() }
+        try send { PQexitPipelineMode(raw) }
+        return try answer.get()
+    }
+
     private func prepare(_ sql: SQL, in statements: PreparedStatements) throws(PostgresError) -> String {
         let name = statements.nextName
         try send {
@@ -121,18 +173,30 @@ final class Connection {
     }
 
     /// Waits for the whole response.
-    private func receive() throws(PostgresError) -> QueryResult {
-        let deadline = answerTimeout.map { ContinuousClock.now + $0 }
+    ///
+    /// - Parameters:
+    ///   - isSecond: whether it is the response to the second of two statements, up to the end of their transaction.
+    ///   - limit: instead of the usual one.
+    private func receive(isSecond: Bool = false, within limit: Duration? = nil) throws(PostgresError) -> QueryResult {
+        let deadline = (limit ?? answerTimeout).map { ContinuousClock.now + $0 }
         var answer: QueryResult?
         var hadSucceeded = false
+        var ended = 0
         while true {
             while PQisBusy(raw) == 1 {
                 try waitForData(until: deadline)
                 // A server that ends a session says why before it closes the connection.
                 guard PQconsumeInput(raw) == 1 else { throw lost(answer?.error ?? PostgresError(.connectionLost)) }
             }
-            guard let next = PQgetResult(raw) else { break }
+            guard let next = PQgetResult(raw) else {
+                ended += 1
+                // Each statement's results end so; then comes that of the transaction.
+                guard isSecond, ended <= 3, PQstatus(raw) == CONNECTION_OK else { break }
+                continue
+            }
             let result = QueryResult(next)
+            guard !result.isEndOfPipeline else { break }
+            guard !result.isSkipped, !isSecond || ended > 0 || result.isFailure else { continue }
             // Of several results, the first error counts, otherwise the last result.
             if answer?.isFailure != true {
                 if answer != nil, result.isFailure { hadSucceeded = true }

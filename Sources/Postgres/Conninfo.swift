@@ -2,6 +2,12 @@
 struct Conninfo: Sendable {
     /// Keywords and values as `PQconnectdbParams` takes them.
     let pairs: [(keyword: String, value: String)]
+    /// The server's settings for our statements; the last of two counts.
+    ///
+    /// They are set by statements: a pooler ignores the `options` of a connection, or refuses them.
+    let settings: [(name: String, value: String)]
+    /// Those of the connection string.
+    let ownSettings: [(name: String, value: String)]
 
     /// - Throws: ``PostgresError`` with the code `unavailable` for a string that libpq can't read.
     init(_ configuration: PostgresClient.Configuration) throws(PostgresError) {
@@ -9,12 +15,21 @@ struct Conninfo: Sendable {
         for (keyword, value) in Self.defaults(configuration) where !given.contains(where: { $0.keyword == keyword }) {
             given.append((keyword, value))
         }
-        // Ours first: the server uses the last of two settings, so the string takes precedence.
-        let settings = given.first { $0.keyword == "options" }.map { " \($0.value)" } ?? ""
+        // Ours first, so the string takes precedence.
+        let options = given.first { $0.keyword == "options" }.map { ServerOptions($0.value) }
+        ownSettings = options?.settings ?? []
+        settings = Self.settings(configuration) + ownSettings
         given.removeAll { $0.keyword == "options" || $0.keyword == "client_encoding" }
-        given.append(("options", Self.settings(configuration) + settings))
+        if let others = options?.others { given.append(("options", others)) }
         given.append(("client_encoding", "UTF8"))
         pairs = given
+    }
+
+    /// The statement that sets these, for the transaction or for the session.
+    static func setting(_ settings: [(name: String, value: String)], isLocal: Bool) -> String {
+        func literal(_ text: String) -> String { "'\(text.replacing("'", with: "''"))'" }
+        let calls = settings.map { "set_config(\(literal($0.name)), \(literal($0.value)), \(isLocal))" }
+        return "SELECT \(calls.joined(separator: ", "))"
     }
 
     private static func defaults(_ configuration: PostgresClient.Configuration) -> [(String, String)] {
@@ -30,18 +45,18 @@ struct Conninfo: Sendable {
         ]
     }
 
-    private static func settings(_ configuration: PostgresClient.Configuration) -> String {
+    private static func settings(_ configuration: PostgresClient.Configuration) -> [(String, String)] {
         // The client's own limit is shorter; the server's is for a client that died.
         let idle = configuration.transactionIdleTimeout + .seconds(10)
         // Statements are prepared and find rows by key, so planning them again for each value would cost more than
         // running them. They are planned while tables are small or empty: reading one of those whole seems cheapest then,
         // and would not be for long.
-        return """
-            -c jit=off -c plan_cache_mode=force_generic_plan -c enable_seqscan=off \
-            -c statement_timeout=\(configuration.statementTimeout?.milliseconds ?? 0) \
-            -c lock_timeout=\(configuration.lockTimeout?.milliseconds ?? 0) \
-            -c idle_in_transaction_session_timeout=\(idle.milliseconds)
-            """
+        return [
+            ("jit", "off"), ("plan_cache_mode", "force_generic_plan"), ("enable_seqscan", "off"),
+            ("statement_timeout", "\(configuration.statementTimeout?.milliseconds ?? 0)"),
+            ("lock_timeout", "\(configuration.lockTimeout?.milliseconds ?? 0)"),
+            ("idle_in_transaction_session_timeout", "\(idle.milliseconds)"),
+        ]
     }
 
     /// Calls C with two NULL-terminated arrays.

@@ -4,7 +4,8 @@ extension PostgresClient {
         package var conninfo: String
         /// The maximum number of connections, each with its thread; they are opened when needed.
         package var connections: Int
-        /// Off for a PgBouncer with transaction pooling: statements are then parsed each time.
+        /// Off for a pooler, such as PgBouncer with transaction pooling: statements are then parsed each time, and nothing is
+        /// expected to outlast a transaction, the settings of the session included.
         package var prepares: Bool
         /// The server's limit for one statement, nil for none.
         package var statementTimeout: Duration?

@@ -163,7 +163,7 @@ package final class PostgresClient: PostgresExecutor, Service {
             Job(
                 work: { worker, connection, job in
                     do {
-                        _ = try connection.command(isolation.begin)
+                        try connection.begin(isolation)
                     } catch {
                         _ = worker.pool.finish(job, on: worker)
                         return continuation.resume(throwing: error)

@@ -22,6 +22,12 @@ final class QueryResult {
         }
     }
 
+    /// Whether everything that was sent together has been answered, and its transaction has ended.
+    var isEndOfPipeline: Bool { PQresultStatus(raw) == PGRES_PIPELINE_SYNC }
+
+    /// Whether the statement was not run because one before it failed.
+    var isSkipped: Bool { PQresultStatus(raw) == PGRES_PIPELINE_ABORTED }
+
     var commandTag: String { String(cString: PQcmdStatus(raw)) }
 
     var affectedRows: Int { Int(String(cString: PQcmdTuples(raw))) ?? 0 }

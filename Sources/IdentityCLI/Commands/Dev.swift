@@ -118,7 +118,8 @@ struct Dev: AsyncParsableCommand {
         guard let conninfo = cluster.conninfo else { throw CommandFailure.failed("PostgreSQL did not start") }
         var logger = Logger(label: "identity") { _ in ReadableLogHandler() }
         logger.logLevel = .info
-        let database = PostgresClient(PostgresClient.Configuration(conninfo: conninfo), logger: logger)
+        let settings = DatabaseSettings(ofDevelopment: conninfo)
+        let database = try settings.client(for: .development, logger)
         let applied = try await Migrator(database).migrate()
         if !applied.isEmpty { Progress.say("migrated: \(applied.count) step\(applied.count == 1 ? "" : "s")") }
         let stores = Stores(database: database, keyRing: try folder.keyRing(), logger: logger, now: { Date() })
@@ -162,12 +163,8 @@ struct Dev: AsyncParsableCommand {
             try await exchange.bringIn(projectID, stores, assembly.accounts)
         }
         let silent = quiet(logger)
-        let statistics = TableStatistics(of: stores, logger: silent) {
-            PostgresClient(
-                PostgresClient.Configuration(conninfo: conninfo, connections: 1, statementTimeout: .seconds(60)),
-                logger: silent
-            )
-        }
+        let connect = try settings.connect(for: .statistics, silent)
+        let statistics = TableStatistics(of: stores, logger: silent, connect: connect)
         var others: [any Service] = [statistics]
         if let folder = exchange.target {
             others.append(ExportOnExit(to: folder, projectID, stores, assembly.accounts, say: Progress.say))

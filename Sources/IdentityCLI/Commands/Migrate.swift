@@ -19,10 +19,9 @@ struct Migrate: AsyncParsableCommand {
 
     func run() async throws {
         let configuration = try await ServiceConfiguration.load(file: config)
-        try configuration.checkMigrationDatabase()
         var logger = Logger(label: "identity") { _ in ReadableLogHandler() }
         logger.logLevel = .error
-        let client = PostgresClient(.migrating(configuration.migrationURL.reveal()), logger: logger)
+        let client = try configuration.database.client(for: .migrations, logger)
         do {
             let migrator = Migrator(client)
             if dryRun {

@@ -26,24 +26,17 @@ struct Serve: AsyncParsableCommand {
 
     func run() async throws {
         let configuration = try await ServiceConfiguration.load(file: config)
-        try configuration.checkDatabase()
         guard let proxies = TrustedProxies(configuration.trustedProxies) else {
             throw CommandFailure.configuration("http.trustedProxies must contain addresses or networks")
         }
         let keyRing = try await configuration.keyRing()
         let logger = configuration.makeLogger()
+        let connect = try configuration.database.connect(for: .service, logger)
+        let auditLogPartitions = try configuration.auditLogPartitions(logger)
+        let connectForStatistics = try configuration.database.connect(for: .statistics, logger)
         let tls = try configuration.serverTLS(logger)
         for (key, address) in configuration.addresses { try await CommandFailure.require(address, ": see \(key)") }
-        let database = PostgresClient(
-            PostgresClient.Configuration(
-                conninfo: configuration.databaseURL.reveal(),
-                connections: configuration.connections,
-                prepares: configuration.prepares,
-                connectTimeout: .seconds(2),
-                patience: .seconds(25)
-            ),
-            logger: logger
-        )
+        let database = connect()
         let stores = Stores(
             database: database,
             keyRing: keyRing,
@@ -54,7 +47,7 @@ struct Serve: AsyncParsableCommand {
         do {
             try await prepare(stores)
             // It also works with fewer connections while the database has no more; a pooler has its own.
-            if configuration.prepares { try? await stores.warmUp() }
+            if configuration.database.prepares { try? await stores.warmUp() }
         } catch {
             await database.close()
             throw readable(error)
@@ -74,7 +67,7 @@ struct Serve: AsyncParsableCommand {
         options.migrationsAreCurrent = { try await Migrator($0).hasAll() }
         let assembly = ServiceAssembly(node.parts, options, logger: logger)
         var others: [any Service] = [
-            configuration.auditLogPartitions(logger), configuration.tableStatistics(of: stores, logger),
+            auditLogPartitions, TableStatistics(of: stores, logger: logger, connect: connectForStatistics),
         ]
         if let smtp { others.append(smtp) }
         if let tls { others.append(tls) }

@@ -239,21 +239,24 @@ struct PostgresFailureTests {
     }
 
     @Test func theFirstOfSeveralHostsThatTakesWritesIsUsed() async throws {
-        let pairs = try ConnectionString.parse(TestDatabase.current.conninfo)
-        func value(_ keyword: String) -> String { pairs.first { $0.keyword == keyword }?.value ?? "" }
-        let conninfo = """
-            host=/nonexistent,\(value("host")) port=1,\(value("port").isEmpty ? "5432" : value("port")) \
-            user=\(value("user")) password='\(value("password"))' dbname=\(value("dbname")) \
-            target_session_attrs=read-write
-            """
-        let client = PostgresClient(quietly: .patient(conninfo, connections: 2))
-        #expect(await echo(3, through: client) == .right)
-        await client.close()
-        let reader = PostgresClient(
-            quietly: .patient(conninfo + " options='-c default_transaction_read_only=on'", connections: 1)
-        )
-        #expect(await echo(3, through: reader) == .failed(.unavailable), "no host takes writes")
-        await reader.close()
+        try await TestDatabase.withEmpty { conninfo in
+            let pairs = try ConnectionString.parse(conninfo)
+            func value(_ keyword: String) -> String { pairs.first { $0.keyword == keyword }?.value ?? "" }
+            let conninfo = """
+                host=/nonexistent,\(value("host")) port=1,\(value("port").isEmpty ? "5432" : value("port")) \
+                user=\(value("user")) password='\(value("password"))' dbname=\(value("dbname")) \
+                target_session_attrs=read-write
+                """
+            let client = PostgresClient(quietly: .patient(conninfo, connections: 2))
+            #expect(await echo(3, through: client) == .right)
+            let name = try await client.query("SELECT current_database()::text") { try $0.next(String.self) }
+            let database = try #require(name.first)
+            try await client.execute("ALTER DATABASE \(identifier: database) SET default_transaction_read_only = on")
+            await client.close()
+            let reader = PostgresClient(quietly: .patient(conninfo, connections: 1))
+            #expect(await echo(3, through: reader) == .failed(.unavailable), "no host takes writes")
+            await reader.close()
+        }
     }
 
     @Test func aServerWithoutRoomLeavesTheClientWithWhatItHas() async throws {

@@ -1,0 +1,41 @@
+import Foundation
+import Postgres
+
+/// A PgBouncer in front of the tests' PostgreSQL, with a socket of its own.
+package enum PgBouncer {
+    /// - Parameters:
+    ///   - mode: `session` or `transaction`.
+    ///   - body: with a connection string for the same database through it.
+    package static func with<R>(
+        mode: String,
+        before conninfo: String,
+        _ body: (String) async throws -> R
+    ) async throws -> R {
+        var values = Dictionary(
+            uniqueKeysWithValues: try ConnectionString.parse(conninfo).map { ($0.keyword, $0.value) }
+        )
+        return try await withTemporaryFolder { folder in
+            // PgBouncer refuses to run as root, and its user writes the socket.
+            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+            try FileManager.default.setAttributes([.posixPermissions: 0o777], ofItemAtPath: folder)
+            let settings = """
+                [databases]
+                * = host=\(values["host"] ?? "") port=\(values["port"] ?? "5432") user=\(values["user"] ?? "postgres")
+                [pgbouncer]
+                listen_port = 6432
+                unix_socket_dir = \(folder)
+                auth_type = any
+                pool_mode = \(mode)
+                default_pool_size = 3
+                """
+            try settings.write(toFile: "\(folder)/pgbouncer.ini", atomically: true, encoding: .utf8)
+            let user = getuid() == 0 ? ["--reuid=postgres", "--regid=postgres", "--init-groups"] : []
+            let command = ["--pdeathsig", "TERM"] + user + ["--", "/usr/sbin/pgbouncer", "\(folder)/pgbouncer.ini"]
+            return try await Program.with("/usr/bin/setpriv", command) { _ in
+                try await waitUntil { FileManager.default.fileExists(atPath: "\(folder)/.s.PGSQL.6432") }
+                (values["host"], values["port"]) = (folder, "6432")
+                return try await body(values.map { "\($0.key)='\($0.value)'" }.joined(separator: " "))
+            }
+        }
+    }
+}
