@@ -15,6 +15,7 @@ package struct DeliverMessages: Service {
     let parts: Parts
     let logger: Logger
     var schedule = RetrySchedule.standard
+    private let causes = RecurringCauses()
     /// The outcomes of this node's delivery attempts, since the start.
     package let outcomes = Tally<Delivery>()
     package let mailServer = MailServerState()
@@ -130,6 +131,7 @@ package struct DeliverMessages: Service {
     }
 
     private func warnUnread(_ error: any Error) {
+        guard causes.isDue("\(error)") else { return }
         logger.warning("The outbox could not be read", metadata: ["error.type": "\(type(of: error))"])
     }
 

@@ -2,6 +2,7 @@ import AsyncAlgorithms
 package import Logging
 import ServiceLifecycle
 package import Storage
+import Traces
 
 /// Adds a node's sign-in counts to the database, so that no sign-in has to.
 ///
@@ -10,6 +11,7 @@ package struct SaveSignInCounts: Service {
     private let events: AccountEvents
     private let store: SignInCountStore
     private let logger: Logger
+    private let causes = RecurringCauses()
 
     package init(events: AccountEvents, store: SignInCountStore, logger: Logger) {
         (self.events, self.store, self.logger) = (events, store, logger)
@@ -26,6 +28,7 @@ package struct SaveSignInCounts: Service {
         do {
             try await events.save(in: store)
         } catch {
+            guard causes.isDue("\(error)") else { return }
             logger.warning("Sign-in counts could not be saved", metadata: ["error": "\(error)"])
         }
     }

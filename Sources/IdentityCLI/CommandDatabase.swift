@@ -6,6 +6,7 @@ import Foundation
 import IdentityService
 import Linking
 import Logging
+import Migrations
 import Outbound
 import Passwords
 import Postgres
@@ -23,14 +24,16 @@ struct DatabaseOptions: ParsableArguments {
     var data: String?
 
     /// Opens the database, runs `body`, closes it.
-    func withStores<R>(_ body: (Stores) async throws -> R) async throws -> R {
+    ///
+    /// - Parameter loads: whether to read the configuration first, which requires all of its encryption keys.
+    func withStores<R>(loads: Bool = true, _ body: (Stores) async throws -> R) async throws -> R {
         let (settings, keyRing) = try await target()
         var logger = Logger(label: "identity") { _ in ReadableLogHandler() }
         logger.logLevel = .critical  // what goes wrong comes back as an error
         let client = try settings.client(for: .command, logger)
         let stores = Stores(database: client, keyRing: keyRing, logger: logger, now: { Date() })
         do {
-            try await stores.configuration.load()
+            if loads { try await stores.configuration.load() }
             let result = try await RequestContext.with({ $0.origin = .command }) { try await body(stores) }
             await client.close()
             return result
@@ -178,10 +181,16 @@ func readable(_ error: any Error) -> any Error {
         if error.sqlState == "42P01" {
             return CommandFailure.configuration("the database has no schema yet: run `identity migrate`")
         }
-        if error.code == .unavailable || error.code == .connectionLost {
-            return CommandFailure.unavailable("the database cannot be reached")
+        if error.sqlState == "42703" {
+            return CommandFailure.configuration(
+                "the database's schema is older than this release: run `identity migrate`"
+            )
         }
-        return CommandFailure.failed("\(error)")
+        if error.sqlState == "42501" { return CommandFailure.configuration(error.explanation) }
+        return error.isTemporary ? CommandFailure.unavailable(error.explanation) : .failed(error.explanation)
+    case MigrationError.failed(_, let cause) where cause.isTemporary: return CommandFailure.unavailable("\(error)")
+    case MigrationError.locked: return CommandFailure.unavailable("\(error)")
+    case is MigrationError: return CommandFailure.configuration("\(error)")
     case KeyRingError.unknownKey(let id): return CommandFailure.missingKeys([id])
     case is KeyRingError:
         return CommandFailure.configuration("encryption.keys do not match this database")

@@ -24,7 +24,7 @@ package enum MigrationError: Error, CustomStringConvertible {
         case .unordered(let name): "the migration \(name) is not in the order of the names"
         case .tooFewConnections: "migrating needs two connections"
         case .locked: "another program is migrating this database"
-        case .failed(let step, let error): "the migration \(step) failed: \(error)"
+        case .failed(let step, let error): "the migration \(step) failed: \(error.explanation)"
         }
     }
 }

@@ -24,7 +24,8 @@ struct KeysCommand: AsyncParsableCommand {
         @Flag(help: "Print JSON.") var json = false
 
         func run() async throws {
-            try await database.withStores { stores in
+            // What lacks a key is exactly what the list of encryption keys is for.
+            try await database.withStores(loads: !encryption) { stores in
                 guard !encryption else {
                     print(try await KeysCommand.encryptionKeys(stores).text(json: json))
                     return

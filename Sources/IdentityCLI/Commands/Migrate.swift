@@ -39,9 +39,6 @@ struct Migrate: AsyncParsableCommand {
                 try await configuration.auditLogPartitions(logger).keep(client)
             }
             await client.close()
-        } catch let error as MigrationError {
-            await client.close()
-            throw CommandFailure.configuration("\(error)")
         } catch {
             await client.close()
             throw readable(error)

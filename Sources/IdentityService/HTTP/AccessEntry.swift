@@ -32,8 +32,8 @@ struct AccessEntry {
 
     /// Builds an error's response and keeps its code for the log line.
     ///
-    /// Unexplained errors are logged each time. Unavailability is logged as a warning at most once a second, because
-    /// one cause affects thousands of requests.
+    /// Unexplained errors are logged each time. Unavailability, and what the database refuses, is logged once a minute for
+    /// each cause, because one cause affects thousands of requests.
     mutating func refuse(_ error: any Error, load: ServerLoad, logger: Logger) -> Response {
         let page = error as? RefusedPage
         let error = page?.cause ?? error
@@ -41,10 +41,14 @@ struct AccessEntry {
         code = wire.code ?? wire.statusName
         cause = wire.cause
         let metadata: Logger.Metadata = ["error.type": "\(type(of: error))", "error.cause": "\(cause ?? "unknown")"]
+        let named = cause ?? "unknown"
         switch wire.status {
         case .notImplemented: break
-        case .serviceUnavailable: if load.mayWarn() { logger.warning("Requests are refused", metadata: metadata) }
-        case let status where status.kind == .serverError: logger.error("Request failed", metadata: metadata)
+        case .serviceUnavailable:
+            if load.causes.isDue(named) { logger.warning("Requests are refused", metadata: metadata) }
+        case let status where status.kind == .serverError:
+            guard !named.hasPrefix("postgres.") || load.causes.isDue(named) else { break }
+            logger.error("Request failed", metadata: metadata)
         default: break
         }
         return page?.response ?? wire.response(in: envelope, accepting: acceptedLanguages)

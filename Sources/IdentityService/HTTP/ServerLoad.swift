@@ -1,5 +1,6 @@
 import Synchronization
 package import Text
+import Traces
 
 /// The totals of all connections, and their limits: beyond them a request is refused with 503, so memory stays bounded.
 package final class ServerLoad: Sendable {
@@ -8,7 +9,8 @@ package final class ServerLoad: Sendable {
     private let requests = Mutex(Requests())
     private let waitingBytes = Atomic(0)
     private let bodies = Mutex(Bodies())
-    private let lastWarning = Mutex<ContinuousClock.Instant?>(nil)
+    /// Of refused requests.
+    let causes = RecurringCauses()
     let date = HTTPDate()
 
     private let limits: ServiceResponder.Limits
@@ -54,16 +56,6 @@ package final class ServerLoad: Sendable {
                 let own = counts[network, default: 0] - 1
                 counts[network] = own > 0 ? own : nil
             }
-        }
-    }
-
-    /// Whether a second has passed since this last returned true.
-    func mayWarn() -> Bool {
-        lastWarning.withLock { last in
-            let now = ContinuousClock.now
-            if let last, now - last < .seconds(1) { return false }
-            last = now
-            return true
         }
     }
 

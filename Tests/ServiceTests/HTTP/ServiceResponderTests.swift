@@ -3,9 +3,11 @@ import IdentityService
 import InMemoryLogging
 import Logging
 import NIOCore
+import Postgres
 import StrictJSON
 import TestKit
 import Testing
+import Traces
 
 @Suite("Answering requests")
 struct ServiceResponderTests {
@@ -129,9 +131,37 @@ struct ServiceResponderTests {
         #expect(lookup.headers[.retryAfter] == "1")
         #expect(!fixture.log.entries.contains { $0.level == .error })
         let warnings = fixture.log.entries.filter { $0.message == "Requests are refused" }
-        #expect((1...2).contains(warnings.count), "one a second")
+        #expect(warnings.count == 1, "one a minute")
         let lines = fixture.log.entries.filter { $0.message == "Request" }
         #expect(lines.allSatisfy { "\($0.metadata["error.cause"] ?? "")".hasPrefix("postgres.") })
+    }
+
+    @Test("logs each cause of refusals once a minute, and a cause of the database's that is none too")
+    func recurringCauses() async throws {
+        let broken = Route(
+            .get,
+            "/broken",
+            on: .service,
+            errors: .status,
+            .open { _ in throw PostgresError(.server, sqlState: "XX000") }
+        )
+        let full = Route(
+            .get,
+            "/full",
+            on: .service,
+            errors: .status,
+            .open { _ in throw PostgresError(.server, sqlState: "53100") }
+        )
+        let fixture = try ServiceFixture(additionalRoutes: [broken, full])
+        for _ in 1...3 {
+            #expect(try await fixture.client.call(.get, "/broken").status == 500)
+            #expect(try await fixture.client.call(.get, "/full").status == 503)
+        }
+        let causes = fixture.log.entries.filter { $0.level >= .warning }.map { "\($0.metadata["error.cause"] ?? "")" }
+        #expect(causes == ["postgres.server.XX000", "postgres.server.53100"])
+        let (recurring, now) = (RecurringCauses(), ContinuousClock.now)
+        #expect(recurring.isDue("a", at: now) && recurring.isDue("b", at: now))
+        #expect(!recurring.isDue("a", at: now + .seconds(59)) && recurring.isDue("a", at: now + .seconds(60)))
     }
 
     @Test("says nothing of an unknown error, and logs its type once")

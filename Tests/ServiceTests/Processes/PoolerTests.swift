@@ -128,8 +128,8 @@ struct PoolerTests {
             try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
             let users = #"{"users": [{"localId": "one", "email": "one@example.com"}, {"localId": "two"}]}"#
             try users.write(toFile: "\(folder)/users.json", atomically: true, encoding: .utf8)
-            _ = try await commands.run("import firebase", "\(folder)/users.json")
-            _ = try await commands.run("export", "\(folder)/export")
+            _ = try await commands.run("import firebase", inProject + ["\(folder)/users.json"])
+            _ = try await commands.run("export", inProject + ["\(folder)/export"])
         }
         for command in ["list", "query", "show one", "providers one", "find --email one@example.com"] {
             let words = command.split(separator: " ").map { String($0) }

@@ -5,10 +5,12 @@ import Postgres
 package enum PgBouncer {
     /// - Parameters:
     ///   - mode: `session` or `transaction`.
+    ///   - password: of every user; default: none is asked for.
     ///   - body: with a connection string for the same database through it.
     package static func with<R>(
         mode: String,
         before conninfo: String,
+        password: String? = nil,
         _ body: (String) async throws -> R
     ) async throws -> R {
         var values = Dictionary(
@@ -24,10 +26,13 @@ package enum PgBouncer {
                 [pgbouncer]
                 listen_port = 6432
                 unix_socket_dir = \(folder)
-                auth_type = any
+                auth_type = \(password == nil ? "any" : "plain")
+                auth_file = \(folder)/users
                 pool_mode = \(mode)
                 default_pool_size = 3
                 """
+            let users = "\"\(values["user"] ?? "postgres")\" \"\(password ?? "")\"\n"
+            try users.write(toFile: "\(folder)/users", atomically: true, encoding: .utf8)
             try settings.write(toFile: "\(folder)/pgbouncer.ini", atomically: true, encoding: .utf8)
             let user = getuid() == 0 ? ["--reuid=postgres", "--regid=postgres", "--init-groups"] : []
             let command = ["--pdeathsig", "TERM"] + user + ["--", "/usr/sbin/pgbouncer", "\(folder)/pgbouncer.ini"]
