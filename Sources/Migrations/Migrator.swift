@@ -101,7 +101,10 @@ package struct Migrator: Sendable {
                 }
             } catch let error as PostgresError {
                 let failure = MigrationError.failed(step: step.name, error)
-                guard error.sqlState == "55P03" else { throw failure }
+                // The server may still be running the last statement of a migrator that was killed: that is in the way
+                // (40P01), or makes what this one found missing (42P07).
+                let isOfKilled = !step.transactional && ["40001", "40P01", "42P07"].contains(error.sqlState)
+                guard error.sqlState == "55P03" || isOfKilled else { throw failure }
                 throw LockUnavailable(reason: failure, pause: .seconds(1))
             }
             try await transaction.execute(

@@ -162,6 +162,36 @@ struct MigratorTests {
         }
     }
 
+    @Test("what the server still does for a migrator that was killed does not fail the next one", .database)
+    func afterKilled() async throws {
+        try await withClient { client async throws in
+            try await Migrator(client, migrations: [Self.first]).migrate()
+            let held = Barrier(2)
+            try await withThrowingTaskGroup { group in
+                group.addTask {
+                    await held.wait()
+                    // Of its statements, the last one runs on without it.
+                    _ = try? await TestDatabase.current.client.execute("CREATE INDEX CONCURRENTLY a_x_idx ON a (x)")
+                }
+                group.addTask {
+                    while try await waiting() == 0 {}
+                    // It finds no index to drop, and waits as well.
+                    let names = try await Migrator(client, migrations: [Self.first, Self.outside]).migrate()
+                    #expect(names == [Self.outside.name])
+                }
+                // Such as autovacuum.
+                try await TestDatabase.current.client.transaction { transaction in
+                    try await transaction.execute("LOCK TABLE a IN SHARE UPDATE EXCLUSIVE MODE")
+                    await held.wait()
+                    while try await waiting() < 2 {}
+                }
+                try await group.waitForAll()
+            }
+            let indexes: SQL = "SELECT indisvalid FROM pg_index WHERE indexrelid = 'a_x_idx'::regclass"
+            #expect(try await client.query(indexes) { try $0.next(Bool.self) } == [true])
+        }
+    }
+
     /// Those who wait for a lock on the table.
     private func waiting() async throws -> Int64 {
         try await TestDatabase.current.client.query(
