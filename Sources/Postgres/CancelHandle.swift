@@ -2,9 +2,12 @@ import CLibPQ
 
 /// Cancels a running statement on the server, from any thread.
 ///
-/// `@unchecked Sendable`: libpq only reads the object, and documents that `PQcancel` may be called from another thread.
+/// `@unchecked Sendable`: the pool's lock guards the count; libpq only reads the object, and documents that `PQcancel` may be
+/// called from another thread.
 final class CancelHandle: @unchecked Sendable {
     private let raw: OpaquePointer
+    /// Requests that are being sent; guarded by the pool's lock.
+    var inFlight = 0
 
     init(_ raw: OpaquePointer) { self.raw = raw }
 

@@ -8,6 +8,7 @@ final class Canceller: @unchecked Sendable {
     private let signal: Lock.Signal
     private var requests: [(job: Job, worker: Worker)] = []
     private var isClosing = false
+    private var sending: (job: Job, since: ContinuousClock.Instant)?
 
     /// Starts the thread.
     init(_ lock: Lock) {
@@ -25,20 +26,40 @@ final class Canceller: @unchecked Sendable {
     }
 
     /// Must be called with the lock held.
-    func close() {
+    ///
+    /// - Returns: the requests that are left, but the one that is being sent.
+    @discardableResult
+    func close() -> [(job: Job, worker: Worker)] {
         isClosing = true
         signal.send()
+        return requests.filter { $0.job !== sending?.job }
     }
+
+    /// Whether a request takes so long that its server must be assumed to hang; others need another thread then.
+    ///
+    /// Must be called with the lock held.
+    var isStuck: Bool { sending.map { .now - $0.since > .seconds(1) } ?? false }
 
     private func serve() {
         while let round = nextRound() {
-            for (worker, handle) in round {
+            for (job, worker) in round {
+                guard let handle = begin(job, on: worker) else { continue }
                 handle.send()
                 lock.withLock {
-                    worker.cancelsInFlight -= 1
+                    sending = nil
+                    handle.inFlight -= 1
                     worker.signal.send()
                 }
             }
+        }
+    }
+
+    private func begin(_ job: Job, on worker: Worker) -> CancelHandle? {
+        lock.withLock {
+            guard !isClosing, case .running = job.state, let handle = worker.cancelHandle else { return nil }
+            sending = (job, .now)
+            handle.inFlight += 1
+            return handle
         }
     }
 
@@ -46,7 +67,7 @@ final class Canceller: @unchecked Sendable {
     ///
     /// A request is repeated until its job has ended: it can arrive before the statement does, and then cancels
     /// nothing.
-    private func nextRound() -> [(Worker, CancelHandle)]? {
+    private func nextRound() -> [(job: Job, worker: Worker)]? {
         lock.withLock {
             if !requests.isEmpty { signal.wait(atMost: .milliseconds(200)) }
             while true {
@@ -55,13 +76,7 @@ final class Canceller: @unchecked Sendable {
                     if case .running = request.job.state { return false }
                     return true
                 }
-                var round: [(Worker, CancelHandle)] = []
-                for (_, worker) in requests {
-                    guard let handle = worker.cancelHandle else { continue }
-                    worker.cancelsInFlight += 1
-                    round.append((worker, handle))
-                }
-                if !round.isEmpty { return round }
+                if !requests.isEmpty { return requests }
                 signal.wait()
             }
         }

@@ -13,12 +13,20 @@ final class Connection {
     /// The settings of the connection string, which everyone who uses its pool has.
     private let sharedSettings: String?
     private(set) var isBroken = false
+    let server: Server
+    let since = ContinuousClock.now
+    /// Asked while a statement has had no answer for a second: whether it will get none.
+    var isAbandoned: (() -> Bool)?
     /// Whether a commit was not replicated to a synchronous standby.
     private let isUnreplicated: UnsafeMutablePointer<Bool>
 
-    /// Connects; blocks for as long as the hosts in the connection string take.
-    init(_ conninfo: Conninfo, _ configuration: PostgresClient.Configuration) throws(PostgresError) {
-        let raw = conninfo.withCStrings { PQconnectdbParams($0, $1, 0) }
+    /// Connects; blocks for as long as the server takes.
+    init(
+        _ conninfo: Conninfo,
+        _ server: Server,
+        _ configuration: PostgresClient.Configuration
+    ) throws(PostgresError) {
+        let raw = server.withCStrings { PQconnectdbParams($0, $1, 0) }
         guard let raw else { throw PostgresError(.unavailable, reason: "out of memory") }
         guard PQstatus(raw) == CONNECTION_OK, let cancel = PQgetCancel(raw) else {
             var error = PostgresError(.unavailable)
@@ -40,6 +48,7 @@ final class Connection {
             isUnreplicated
         )
         self.raw = raw
+        self.server = server
         cancelHandle = CancelHandle(cancel)
         statements = configuration.prepares ? PreparedStatements() : nil
         answerTimeout = configuration.statementTimeout.map { $0 + configuration.silence }
@@ -73,6 +82,17 @@ final class Connection {
         guard isBetweenTransactions else { return false }
         var descriptor = pollfd(fd: PQsocket(raw), events: Int16(POLLIN), revents: 0)
         return poll(&descriptor, 1, 0) == 0
+    }
+
+    /// Whether the server answers an empty statement in time; if not, the connection is broken.
+    func responds(within limit: Duration) -> Bool {
+        do throws(PostgresError) {
+            try send { PQsendQuery(raw, "") }
+            _ = try receive(within: limit)
+            return true
+        } catch {
+            return false
+        }
     }
 
     /// Runs one statement and passes its result on before freeing it.
@@ -216,13 +236,28 @@ final class Connection {
     }
 
     private func waitForData(until deadline: ContinuousClock.Instant?) throws(PostgresError) {
+        let began = ContinuousClock.now
         var descriptor = pollfd(fd: PQsocket(raw), events: Int16(POLLIN), revents: 0)
-        let milliseconds = deadline.map { Int32(clamping: (ContinuousClock.now.duration(to: $0)).milliseconds) } ?? -1
-        let count = poll(&descriptor, 1, milliseconds)
-        // Unlike after a server-side timeout, this statement may have run, or may still run.
-        if count == 0 { throw lost(PostgresError(.connectionLost, reason: "the server did not respond")) }
-        if count < 0, errno != EINTR { throw lost() }
+        while true {
+            let now = ContinuousClock.now
+            // Unlike after a server-side timeout, this statement may have run, or may still run.
+            if let deadline, now >= deadline {
+                throw lost(PostgresError(.connectionLost, reason: "the server did not respond"))
+            }
+            if let isAbandoned, now - began >= Self.quiet, isAbandoned() {
+                throw lost(PostgresError(.connectionLost, reason: "the server was given up"))
+            }
+            // An answer that has come meanwhile ends the wait.
+            let pause = isAbandoned == nil ? nil : now - began < Self.quiet ? Self.quiet : .milliseconds(250)
+            let rest = [deadline.map { now.duration(to: $0) }, pause].compactMap(\.self).min()
+            let count = poll(&descriptor, 1, rest.map { Int32(clamping: $0.milliseconds) } ?? -1)
+            if count > 0 { return }
+            if count < 0, errno != EINTR { throw lost() }
+        }
     }
+
+    /// How long a server may take for an answer before there is a look at what it does.
+    static let quiet = Duration.seconds(1)
 
     /// Marks the connection as broken.
     private func lost(_ error: PostgresError = PostgresError(.connectionLost)) -> PostgresError {

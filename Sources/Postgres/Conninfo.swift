@@ -1,7 +1,7 @@
 /// A connection string parsed by libpq, with this client's settings added.
 struct Conninfo: Sendable {
-    /// Keywords and values as `PQconnectdbParams` takes them.
-    let pairs: [(keyword: String, value: String)]
+    /// The servers of the string in their order; one for all of them if libpq chooses among them by other rules.
+    let servers: [Server]
     /// The server's settings for our statements; the last of two counts.
     ///
     /// They are set by statements: a pooler ignores the `options` of a connection, or refuses them.
@@ -12,7 +12,9 @@ struct Conninfo: Sendable {
     /// - Throws: ``PostgresError`` with the code `unavailable` for a string that libpq can't read.
     init(_ configuration: PostgresClient.Configuration) throws(PostgresError) {
         var given = try ConnectionString.parse(configuration.conninfo)
-        for (keyword, value) in Self.defaults(configuration) where !given.contains(where: { $0.keyword == keyword }) {
+        let hosts = Server.count(in: given)
+        for (keyword, value) in Self.defaults(configuration, hosts: hosts)
+        where !given.contains(where: { $0.keyword == keyword }) {
             given.append((keyword, value))
         }
         // Ours first, so the string takes precedence.
@@ -22,7 +24,7 @@ struct Conninfo: Sendable {
         given.removeAll { $0.keyword == "options" || $0.keyword == "client_encoding" }
         if let others = options?.others { given.append(("options", others)) }
         given.append(("client_encoding", "UTF8"))
-        pairs = given
+        servers = Server.split(given, into: hosts)
     }
 
     /// The statement that sets these, for the transaction or for the session.
@@ -32,8 +34,10 @@ struct Conninfo: Sendable {
         return "SELECT \(calls.joined(separator: ", "))"
     }
 
-    private static func defaults(_ configuration: PostgresClient.Configuration) -> [(String, String)] {
-        let writable = configuration.patience > .zero ? [("target_session_attrs", "read-write")] : []
+    private static func defaults(_ configuration: PostgresClient.Configuration, hosts: Int) -> [(String, String)] {
+        // Of several hosts, all but one are standbys.
+        let isWriting = configuration.patience > .zero || hosts > 1
+        let writable = isWriting ? [("target_session_attrs", "read-write")] : []
         return writable + [
             ("connect_timeout", "\(max(2, configuration.connectTimeout.components.seconds))"),
             ("fallback_application_name", "identity"),
@@ -57,26 +61,6 @@ struct Conninfo: Sendable {
             ("lock_timeout", "\(configuration.lockTimeout?.milliseconds ?? 0)"),
             ("idle_in_transaction_session_timeout", "\(idle.milliseconds)"),
         ]
-    }
-
-    /// Calls C with two NULL-terminated arrays.
-    func withCStrings<R>(
-        _ body: (_ keywords: [UnsafePointer<CChar>?], _ values: [UnsafePointer<CChar>?]) -> R
-    ) -> R {
-        var bytes: [CChar] = []
-        var offsets: [Int] = []
-        for (keyword, value) in pairs {
-            for text in [keyword, value] {
-                offsets.append(bytes.count)
-                bytes += text.utf8CString
-            }
-        }
-        return bytes.withUnsafeBufferPointer { buffer in
-            let pointers = offsets.map { offset in buffer.baseAddress.map { $0 + offset } }
-            let keywords = stride(from: 0, to: pointers.count, by: 2).map { pointers[$0] } + [nil]
-            let values = stride(from: 1, to: pointers.count, by: 2).map { pointers[$0] } + [nil]
-            return body(keywords, values)
-        }
     }
 }
 

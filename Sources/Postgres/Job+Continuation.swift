@@ -9,7 +9,8 @@ extension Job {
         self.init(
             work: { worker, connection, job in
                 let outcome = Result { try work(connection) }
-                let isCancelled = worker.pool.finish(job, on: worker)
+                let isAnswered = (outcome.failure as? PostgresError)?.code != .connectionLost
+                let isCancelled = worker.pool.finish(job, on: worker, isAnswered: isAnswered)
                 continuation.resume(
                     with: outcome.mapError { error in
                         guard isCancelled, var error = error as? PostgresError, error.sqlState == "57014" else {
@@ -60,5 +61,12 @@ extension Job {
                 return state.job
             }
         }
+    }
+}
+
+extension Result {
+    fileprivate var failure: Failure? {
+        guard case .failure(let error) = self else { return nil }
+        return error
     }
 }

@@ -90,6 +90,7 @@ final class Lease: @unchecked Sendable {
                     // A cancelled one has already failed.
                     guard case .queued = job.state else { continue }
                     job.state = .running(worker)
+                    worker.askedAt = .now
                     return job
                 }
                 let rest = ContinuousClock.now.duration(to: deadline)

@@ -9,6 +9,7 @@ final class Pool: @unchecked Sendable {
     let configuration: PostgresClient.Configuration
     let lock = Lock()
     let logger: Logger
+    let servers = Servers()
     private var workers: [Worker] = []
 
     // Guarded by the lock
@@ -27,12 +28,15 @@ final class Pool: @unchecked Sendable {
     /// No new connection is attempted before.
     private var retryAt: ContinuousClock.Instant?
     private var isClosing = false
+    /// When statements are given up whose server does not respond.
+    private var closesBy: ContinuousClock.Instant?
     private var running = 0
     private var begun = 0
     private var refused = 0
     private var waits = Histogram.seconds
     private var whenClosed: [CheckedContinuation<Void, Never>] = []
     private var canceller: Canceller?
+    private var lastAnswer: ContinuousClock.Instant?
 
     init(_ configuration: PostgresClient.Configuration, logger: Logger) {
         self.configuration = configuration
@@ -49,6 +53,9 @@ final class Pool: @unchecked Sendable {
     }
 
     var hasConnections: Bool { lock.withLock { connected > 0 } }
+
+    /// Whether a server that does not respond keeps the process from its end.
+    var mustEnd: Bool { lock.withLock { closesBy.map { ContinuousClock.now >= $0 } ?? false } }
 
     /// Whether the client waits for another server when its own is gone.
     var isPatient: Bool { configuration.patience > .zero }
@@ -88,6 +95,24 @@ final class Pool: @unchecked Sendable {
         }
     }
 
+    /// Whether some statements have waited for so long, and none was answered.
+    func isStalled(for limit: Duration) -> Bool {
+        lock.withLock {
+            let waiting = workers.compactMap(\.askedAt) + queue.prefix(1).map(\.since)
+            let since = [waiting.min(), lastAnswer].compactMap(\.self).max()
+            return !waiting.isEmpty && since.map { ContinuousClock.now - $0 >= limit } ?? false
+        }
+    }
+
+    /// Waits for no other server from now on, and for an answer no longer than a few seconds.
+    func stopWaiting() {
+        let failed = lock.withLock {
+            closesBy = closesBy ?? .now + Self.closing
+            return takeUnservable()
+        }
+        for job in failed { job.fail(PostgresError(.unavailable, reason: "the client is stopping")) }
+    }
+
     /// Cancels a job: a waiting one fails immediately, a running one is cancelled on the server.
     func cancel(_ job: Job) {
         let waited = lock.withLock {
@@ -99,7 +124,9 @@ final class Pool: @unchecked Sendable {
                 queue.removeAll { $0 === job }
                 return true
             case .running(let worker):
-                let canceller = self.canceller ?? Canceller(lock)
+                let stuck = self.canceller.flatMap { $0.isStuck ? $0 : nil }
+                let canceller = stuck == nil ? self.canceller ?? Canceller(lock) : Canceller(lock)
+                for (job, worker) in stuck?.close() ?? [] { canceller.add(job, on: worker) }
                 self.canceller = canceller
                 canceller.add(job, on: worker)
                 return false
@@ -110,11 +137,14 @@ final class Pool: @unchecked Sendable {
 
     /// Accepts no more work, finishes what is waiting, and closes the connections.
     func close() {
+        stopWaiting()
         lock.withLock {
             isClosing = true
             for worker in workers { worker.signal.send() }
         }
     }
+
+    private static let closing = Duration.seconds(3)
 
     func waitUntilClosed() async {
         await withCheckedContinuation { continuation in
@@ -165,6 +195,7 @@ final class Pool: @unchecked Sendable {
             guard !queue.isEmpty else { return nil }
             let job = queue.removeFirst()
             job.state = .running(worker)
+            worker.askedAt = .now
             begun += 1
             waits.record((.now - job.since).seconds)
             return job
@@ -173,11 +204,15 @@ final class Pool: @unchecked Sendable {
 
     /// Ends a job's cancellable part, and waits for cancel requests that could hit the next statement.
     ///
+    /// - Parameter isAnswered: whether the server responded.
     /// - Returns: whether it was cancelled.
-    func finish(_ job: Job, on worker: Worker) -> Bool {
+    func finish(_ job: Job, on worker: Worker, isAnswered: Bool) -> Bool {
         lock.withLock {
             job.state = .finished
-            while worker.cancelsInFlight > 0 { worker.signal.wait() }
+            worker.askedAt = nil
+            if isAnswered { lastAnswer = .now }
+            // A connection without an answer is dropped, and nothing else runs on it.
+            while isAnswered, let handle = worker.cancelHandle, handle.inFlight > 0 { worker.signal.wait() }
             return job.isCancelled
         }
     }
@@ -243,15 +278,17 @@ final class Pool: @unchecked Sendable {
     }
 
     func ended(_ worker: Worker) {
-        let waiting = lock.withLock {
+        let (waiting, failed) = lock.withLock {
             if worker.isConnected { forgetConnection(of: worker) }
             running -= 1
-            guard running == 0 else { return [CheckedContinuation<Void, Never>]() }
+            guard running == 0 else { return ([CheckedContinuation<Void, Never>](), [Job]()) }
             canceller?.close()
             workers = []
-            defer { whenClosed = [] }
-            return whenClosed
+            defer { (whenClosed, queue) = ([], []) }
+            for job in queue { job.state = .finished }
+            return (whenClosed, queue)
         }
+        for job in failed { job.fail(PostgresError(.unavailable, reason: "the client is closed")) }
         for continuation in waiting { continuation.resume() }
     }
 
@@ -261,6 +298,7 @@ final class Pool: @unchecked Sendable {
 
     /// Whether what waits for a connection still waits for a server.
     private var isWaitingForServer: Bool {
+        guard closesBy == nil else { return false }
         guard isPatient, let downSince else { return isPatient }
         return ContinuousClock.now < downSince + configuration.patience
     }

@@ -29,6 +29,13 @@ package final class PostgresClient: PostgresExecutor, Service {
         return PostgresClient(configuration, logger: pool.logger)
     }
 
+    /// Whether some statements have waited for at least so long, and none was answered meanwhile.
+    package func isStalled(for limit: Duration) -> Bool { pool.isStalled(for: limit) }
+
+    /// Waits for no other server from now on, and for an answer no longer than a few seconds, so that nothing keeps the
+    /// process from its end.
+    package func stopWaiting() { pool.stopWaiting() }
+
     /// The current load, and totals since the start.
     package var load: PoolLoad { pool.load }
 
@@ -165,11 +172,11 @@ package final class PostgresClient: PostgresExecutor, Service {
                     do {
                         try connection.begin(isolation)
                     } catch {
-                        _ = worker.pool.finish(job, on: worker)
+                        _ = worker.pool.finish(job, on: worker, isAnswered: false)
                         return continuation.resume(throwing: error)
                     }
                     let lease = Lease(worker)
-                    _ = worker.pool.finish(job, on: worker)
+                    _ = worker.pool.finish(job, on: worker, isAnswered: true)
                     continuation.resume(returning: lease)
                     lease.serve(connection)
                 },

@@ -79,6 +79,13 @@ package struct PostgresError: Error, Sendable, CustomStringConvertible, CustomDe
     /// or was told to stop (57P01, which it sends before a commit or after the answer).
     var hasNotRun: Bool { !mayHaveRun && (sqlState == "25006" || sqlState == "57P01") }
 
+    /// Of servers that were tried one after another, with all of their messages.
+    init(joining errors: [PostgresError]) {
+        self = errors.first ?? PostgresError(.unavailable)
+        let messages = errors.compactMap(\.serverMessage)
+        if !messages.isEmpty { serverMessage = messages.joined(separator: "\n") }
+    }
+
     static func decoding(_ reason: String) -> PostgresError {
         PostgresError(.decoding, reason: reason)
     }

@@ -12,8 +12,8 @@ package enum ServerState: Sendable {
         ServerState(PQping(conninfo))
     }
 
-    static func ask(_ conninfo: Conninfo) -> ServerState {
-        ServerState(conninfo.withCStrings { PQpingParams($0, $1, 0) })
+    static func ask(_ server: Server) -> ServerState {
+        ServerState(server.withCStrings { PQpingParams($0, $1, 0) })
     }
 
     /// A server that refuses our user, or has no free connections, counts as accepting.

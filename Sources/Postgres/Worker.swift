@@ -7,14 +7,15 @@ final class Worker: @unchecked Sendable {
     let pool: Pool
     let signal: Lock.Signal
     private var connection: Connection?
+    private var lastUse = ContinuousClock.now
 
     // Guarded by the pool's lock
     var isConnected = false
     var cancelHandle: CancelHandle?
     /// Set by the code that takes the worker off a list of waiting ones.
     var isAwake = false
-    /// Cancel requests that are being sent to the server.
-    var cancelsInFlight = 0
+    /// Since when a statement of it has had no answer.
+    var askedAt: ContinuousClock.Instant?
 
     init(pool: Pool) {
         self.pool = pool
@@ -29,8 +30,8 @@ final class Worker: @unchecked Sendable {
 
     private func serve() {
         while pool.waitForWork(self) {
-            // A connection that was closed in the meantime is replaced before anything is sent on it.
-            if let connection, !connection.isUsable {
+            // A connection that ended in the meantime is replaced before a statement is sent on it.
+            if let connection, !isUsable(connection) {
                 self.connection = nil
                 guard pool.mayReplaceConnection(of: self) else { continue }
             }
@@ -43,27 +44,72 @@ final class Worker: @unchecked Sendable {
                     break
                 }
             }
+            lastUse = .now
         }
         connection = nil
         pool.ended(self)
     }
 
+    /// Whether an idle connection can run a statement.
+    ///
+    /// Nothing says so of a server whose machine or processes hang, so one that was not used for a while is asked.
+    private func isUsable(_ connection: Connection) -> Bool {
+        guard connection.isUsable, !pool.servers.isAbandoned(connection) else { return false }
+        guard lastUse.duration(to: .now) >= Connection.quiet else { return true }
+        guard !connection.responds(within: Connection.quiet) else { return true }
+        pool.servers.noteSilence(of: connection.server)
+        return false
+    }
+
     private func connect() -> Connection? {
-        do {
-            let conninfo = try Conninfo(pool.configuration)
-            do {
-                let connection = try Connection(conninfo, pool.configuration)
+        let conninfo: Conninfo
+        do throws(PostgresError) { conninfo = try Conninfo(pool.configuration) } catch {
+            pool.failedToConnect(self, error, isDown: true)
+            return nil
+        }
+        var failures: [PostgresError] = []
+        let servers = pool.servers.toTry(of: conninfo)
+        for server in servers {
+            let began = ContinuousClock.now
+            do throws(PostgresError) {
+                let connection = try Connection(conninfo, server, pool.configuration)
+                pool.servers.noteResponse(of: server)
+                connection.isAbandoned = { [unowned self, unowned connection] in
+                    pool.servers.isAbandoned(connection) || mustLeave(connection, conninfo)
+                }
                 self.connection = connection
+                lastUse = .now
                 pool.connected(self, connection.cancelHandle)
                 return connection
             } catch {
-                // The question walks through all hosts again, which takes as long; without connections, it changes nothing.
-                let isDown = !pool.hasConnections || ServerState.ask(conninfo) != .accepting
-                pool.failedToConnect(self, error, isDown: isDown)
+                if began.duration(to: .now) >= Connection.quiet { pool.servers.noteSilence(of: server) }
+                failures.append(error)
             }
-        } catch {
-            pool.failedToConnect(self, error, isDown: true)
         }
+        // The question takes as long again; without connections, it changes nothing.
+        let isDown = !pool.hasConnections || !servers.contains { ServerState.ask($0) == .accepting }
+        pool.failedToConnect(self, PostgresError(joining: failures), isDown: isDown)
         return nil
+    }
+
+    /// Whether to give up a statement whose server does not respond at all, because another server accepts writes, or the
+    /// process ends.
+    private func mustLeave(_ connection: Connection, _ conninfo: Conninfo) -> Bool {
+        let (server, mustEnd) = (connection.server, pool.mustEnd)
+        guard mustEnd || conninfo.servers.count > 1, pool.servers.beginLook(at: server) else { return false }
+        defer { pool.servers.endLook() }
+        if pool.servers.mustAsk(server) {
+            guard ServerState.ask(server) == .silent else {
+                pool.servers.noteResponse(of: server)
+                return false
+            }
+            pool.servers.noteSilence(of: server)
+        }
+        let isElsewhere = conninfo.servers.contains { other in
+            other.index != server.index && (try? Connection(conninfo, other, pool.configuration)) != nil
+        }
+        guard mustEnd || isElsewhere else { return false }
+        pool.servers.abandon(server)
+        return true
     }
 }

@@ -57,9 +57,10 @@ package struct StatementCount: Sendable {
         return (StatementCount(statements: statements.filter { !isOurs($0.text) }), result)
     }
 
-    /// Our own, and the node's look twice a second whether its configuration has changed.
+    /// Our own, the settings of a new connection, and the node's look twice a second whether its configuration has changed.
     private static func isOurs(_ text: String) -> Bool {
-        text.contains("pg_stat_statements") || text == "SELECT version, epoch FROM configuration"
+        text.contains("pg_stat_statements") || text.hasPrefix("SELECT set_config(")
+            || text == "SELECT version, epoch FROM configuration"
     }
 }
 
