@@ -232,7 +232,7 @@ extension ConfigurationStore {
                 try row.next([UInt8]?.self), try row.next([UInt8].self)
             )
         }
-        return rows.compactMap { id, number, config, delivery, signerKey in
+        let projects = rows.compactMap { id, number, config, delivery, signerKey in
             readable("project \(id)") {
                 guard let id = ProjectID(rawValue: id) else { throw ConfigurationError.unreadable("its id") }
                 return Project(
@@ -244,6 +244,8 @@ extension ConfigurationStore {
                 )
             }
         }
+        noteProjects(found: rows.count, read: projects.count)
+        return projects
     }
 
     private static func signerKeyPlace(_ id: ProjectID) -> String { "projects/\(id)/password_signer_key" }

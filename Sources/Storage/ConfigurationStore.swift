@@ -6,6 +6,7 @@ package import Secrets
 import ServiceLifecycle
 package import Sessions
 import Synchronization
+import Traces
 package import struct Foundation.Date
 
 /// The node's view of projects, keys, providers and signing keys, and the statements that change them.
@@ -21,6 +22,7 @@ package final class ConfigurationStore: Service, Sendable {
     let logger: Logger
     private let state = Mutex(State())
     let looks = Mutex(UnknownLooks())
+    private let causes = RecurringCauses()
     let adminReads: Batcher<Never, AdminQuestion, AdminCredential?>
     private let readings = Batcher<Never, @Sendable () async throws -> Void, Void>(
         limit: .max,
@@ -37,6 +39,7 @@ package final class ConfigurationStore: Service, Sendable {
         var confirmed = ContinuousClock.now
         var signingKeyTimeline = SigningKeyTimeline([])
         var losses = 0
+        var readsNoProject = false
     }
 
     package init(
@@ -73,6 +76,11 @@ package final class ConfigurationStore: Service, Sendable {
     /// How often the database had lost changes that the node knew.
     package var losses: Int { state.withLock { $0.losses } }
 
+    /// Whether there are projects and the node can read none of them, because it lacks their encryption key.
+    package var readsNoProject: Bool { state.withLock { $0.readsNoProject } }
+
+    func noteProjects(found: Int, read: Int) { state.withLock { $0.readsNoProject = found > 0 && read == 0 } }
+
     func signingKeys(for purpose: SigningPurpose) -> SigningKeys {
         state.withLock { $0.signingKeys[purpose] } ?? SigningKeys([SigningKey]())
     }
@@ -84,6 +92,7 @@ package final class ConfigurationStore: Service, Sendable {
             do {
                 try await refresh()
             } catch {
+                guard causes.isDue("\(error)") else { continue }
                 logger.warning("Configuration could not be read", metadata: ["error": "\(error)"])
             }
         }

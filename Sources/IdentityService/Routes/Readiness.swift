@@ -19,6 +19,9 @@ struct Readiness: Sendable {
         case unknown
     }
 
+    /// How long requests may wait for the database without any answer.
+    private static let patience = Duration.seconds(3)
+
     private let look: SharedLook<[Check]>
     /// A failure here affects every node: it fails some requests, and taking nodes out of service for it would fail
     /// all.
@@ -38,15 +41,27 @@ struct Readiness: Sendable {
             let isThere = stores.configuration.signingKeys.sign(with: .rs256)
             return Check(name: "signingKey", outcome: isThere ? .ok : .failed)
         }
+        let projects: @Sendable () -> Check = {
+            Check(name: "projects", outcome: stores.configuration.readsNoProject ? .failed : .ok)
+        }
         let away: @Sendable () -> [Check] = {
-            [Check(name: "database", outcome: .failed), Check(name: "migrations", outcome: .unknown), signingKey()]
+            [
+                Check(name: "database", outcome: .failed), Check(name: "migrations", outcome: .unknown), signingKey(),
+                projects(), Check(name: "requests", outcome: .unknown),
+            ]
+        }
+        let requests: @Sendable () async -> Check = {
+            // A single slow statement is no standstill: another one is answered then.
+            if stores.database.isStalled(for: Self.patience) { try? await stores.database.ping() }
+            return Check(name: "requests", outcome: stores.database.isStalled(for: Self.patience) ? .failed : .ok)
         }
         look = SharedLook(within: limit, otherwise: away) {
             guard let acceptsWrites = try? await stores.watch.acceptsWrites() else { return away() }
             let isCurrent = (try? await migrationsAreCurrent(stores.watch)) ?? false
             return [
                 Check(name: "database", outcome: acceptsWrites ? .ok : .failed),
-                Check(name: "migrations", outcome: isCurrent ? .ok : .failed), signingKey(),
+                Check(name: "migrations", outcome: isCurrent ? .ok : .failed), signingKey(), projects(),
+                await requests(),
             ]
         }
         dependencies = {

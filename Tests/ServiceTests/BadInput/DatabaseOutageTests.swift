@@ -113,7 +113,11 @@ struct DatabaseOutageTests {
         #expect(reply.status == 503)
         #expect(
             reply.json == [
-                "status": "unavailable", "checks": ["database": "failed", "migrations": "unknown", "signingKey": "ok"],
+                "status": "unavailable",
+                "checks": [
+                    "database": "failed", "migrations": "unknown", "signingKey": "ok", "projects": "ok",
+                    "requests": "unknown",
+                ],
                 "dependencies": ["mail": "ok", "providers": "ok"],
             ],
             "what is not ready, and nothing of why"
@@ -143,6 +147,32 @@ struct DatabaseOutageTests {
                     try await group.waitForAll()
                 }
             }
+        }
+    }
+
+    @Test("requests without any answer from the database make a node not ready; one slow statement does not", .database)
+    func standstill() async throws {
+        try await TestSlots.services.use {
+            let database = PostgresClient(quietly: .patient(TestDatabase.current.conninfo, connections: 2))
+            let other = TestDatabase.current.client
+            try await other.execute("CREATE TABLE stalled (a INT)")
+            let (held, end) = (TestGate(), TestGate())
+            async let holder: Void = other.transaction { transaction in
+                try await transaction.execute("LOCK TABLE stalled")
+                held.open()
+                await end.pass()
+            }
+            await held.pass()
+            #expect(!database.isStalled(for: .zero), "nothing waits")
+            async let first = database.execute("SELECT FROM stalled")
+            try await waitUntil { database.isStalled(for: .milliseconds(50)) }
+            try await database.ping()
+            #expect(!database.isStalled(for: .seconds(60)))
+            end.open()
+            try await holder
+            #expect(try await first == 0)
+            try await waitUntil { !database.isStalled(for: .zero) }
+            await database.close()
         }
     }
 

@@ -119,6 +119,30 @@ struct ServeRefusalTests {
         }
     }
 
+    @Test("a key that goes away later makes the node not ready, and the body says that it reads no project")
+    func losesKey() async throws {
+        try await TestDatabase.withAnother { conninfo in
+            let environment = IdentityProgram.environment(conninfo)
+            let made = try await IdentityProgram.run("projects", "create", "first-project", environment: environment)
+            #expect(made.status == 0, "\(made)")
+            try await IdentityProgram.serve(environment) { _, service in
+                #expect(try await service.get("/readyz").status == 200)
+                var newer = environment
+                let key = "k2:" + Data(repeating: 8, count: 32).base64EncodedString()
+                newer["IDENTITY_ENCRYPTION_KEYS"] = "\(key),\(IdentityProgram.encryptionKey)"
+                let moved = try await IdentityProgram.run("keys", "reencrypt", environment: newer)
+                #expect(moved.status == 0, "\(moved)")
+                _ = try await IdentityProgram.run("projects", "create", "next-project", environment: newer)
+                try await waitUntil { try await service.get("/readyz").status == 503 }
+                let ready = try await service.get("/readyz")
+                #expect(
+                    ready.json["checks"]?["projects"] == "failed" && ready.json["checks"]?["database"] == "ok",
+                    "\(ready)"
+                )
+            }
+        }
+    }
+
     @Test(
         "numbers of limits that make none, or that are a project's",
         arguments: [
