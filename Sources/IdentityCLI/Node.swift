@@ -6,6 +6,7 @@ import IdentityService
 import Logging
 import Outbound
 import Passwords
+import Postgres
 import Projects
 import ServiceLifecycle
 import Storage
@@ -78,11 +79,21 @@ struct Node {
         let group = ServiceGroup(
             configuration: ServiceGroupConfiguration(
                 services: [stores.database, outbound, parts.passwords, stores.configuration] + others + background
-                    + servers,
+                    + servers + [Stopping(database: stores.database)],
                 gracefulShutdownSignals: [.sigterm, .sigint],
                 logger: logger
             )
         )
         try await group.run()
+    }
+}
+
+/// Is told to stop before all other services, whose last statements then wait for no database that is away.
+private struct Stopping: Service {
+    let database: PostgresClient
+
+    func run() async throws {
+        try await gracefulShutdown()
+        database.stopWaiting()
     }
 }
