@@ -60,6 +60,7 @@ final class Connection {
             _ = try receive(within: configuration.connectTimeout)
         } catch {
             var error = error
+            error.wasConnected = error.code == .connectionLost
             error.code = .unavailable
             throw error
         }

@@ -47,6 +47,8 @@ package struct PostgresError: Error, Sendable, CustomStringConvertible, CustomDe
     var mistake: String?
     /// Whether the same statement would succeed if repeated, because the server only refused a cached plan.
     var isStalePlan = false
+    /// Whether a connection was lost before its first statement.
+    var wasConnected = false
     /// Whether the statement had succeeded before the error, so that it may have been committed.
     var mayHaveRun = false
 

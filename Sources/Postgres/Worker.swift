@@ -72,7 +72,7 @@ final class Worker: @unchecked Sendable {
         for server in servers {
             let began = ContinuousClock.now
             do throws(PostgresError) {
-                let connection = try Connection(conninfo, server, pool.configuration)
+                let connection = try open(server, of: conninfo)
                 pool.servers.noteResponse(of: server)
                 connection.isAbandoned = { [unowned self, unowned connection] in
                     pool.servers.isAbandoned(connection) || mustLeave(connection, conninfo)
@@ -90,6 +90,14 @@ final class Worker: @unchecked Sendable {
         let isDown = !pool.hasConnections || !servers.contains { ServerState.ask($0) == .accepting }
         pool.failedToConnect(self, PostgresError(joining: failures), isDown: isDown)
         return nil
+    }
+
+    /// Connects, once more if the server accepted the connection and ended it before its settings were set.
+    private func open(_ server: Server, of conninfo: Conninfo) throws(PostgresError) -> Connection {
+        do throws(PostgresError) { return try Connection(conninfo, server, pool.configuration) } catch {
+            guard error.wasConnected else { throw error }
+            return try Connection(conninfo, server, pool.configuration)
+        }
     }
 
     /// Whether to give up a statement whose server does not respond at all, because another server accepts writes, or the
