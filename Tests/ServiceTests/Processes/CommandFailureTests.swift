@@ -31,7 +31,7 @@ struct CommandFailureTests {
         ]
     )
     func unreachable(_ conninfo: String, _ reason: String) async throws {
-        for command in [["projects", "list"], ["migrate"], ["serve"]] {
+        for command in [["projects", "list"], ["migrate"]] {
             let environment = IdentityProgram.environment(conninfo)
             let result = try await Program.run(IdentityProgram.path, command, environment: environment)
             let line = result.errors.split(separator: "\n").last ?? ""

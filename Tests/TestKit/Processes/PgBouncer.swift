@@ -29,7 +29,7 @@ package enum PgBouncer {
                 auth_type = \(password == nil ? "any" : "plain")
                 auth_file = \(folder)/users
                 pool_mode = \(mode)
-                default_pool_size = 3
+                default_pool_size = \(mode == "session" ? 20 : 3)
                 """
             let users = "\"\(values["user"] ?? "postgres")\" \"\(password ?? "")\"\n"
             try users.write(toFile: "\(folder)/users", atomically: true, encoding: .utf8)
