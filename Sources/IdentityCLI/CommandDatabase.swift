@@ -112,7 +112,8 @@ struct DatabaseOptions: ParsableArguments {
             return (DatabaseSettings(ofDevelopment: conninfo), try folder.keyRing())
         }
         let configuration = try await ServiceConfiguration.load(file: config)
-        return (configuration.database, try await configuration.keyRing())
+        let keyRing = try await configuration.keyRing()
+        return (configuration.database, keyRing)
     }
 }
 

@@ -29,7 +29,13 @@ struct Conninfo: Sendable {
 
     /// The statement that sets these, for the transaction or for the session.
     static func setting(_ settings: [(name: String, value: String)], isLocal: Bool) -> String {
-        func literal(_ text: String) -> String { "'\(text.replacing("'", with: "''"))'" }
+        func literal(_ text: String) -> String {
+            let quote = UInt8(ascii: "'")
+            return String(
+                decoding: [quote] + text.utf8.flatMap { $0 == quote ? [$0, $0] : [$0] } + [quote],
+                as: UTF8.self
+            )
+        }
         let calls = settings.map { "set_config(\(literal($0.name)), \(literal($0.value)), \(isLocal))" }
         return "SELECT \(calls.joined(separator: ", "))"
     }
