@@ -255,7 +255,12 @@ package struct DeliverMessages: Service {
             }
         }
         let result: Result<OutboxStore.Outcome, any Error>
-        do { result = .success(try await deliver()) } catch { result = .failure(error) }
+        do {
+            let outcome = try await deliver()
+            result = .success(outcome)
+        } catch {
+            result = .failure(error)
+        }
         extending.cancel()
         // So that it does not change what the outcome says.
         await extending.value

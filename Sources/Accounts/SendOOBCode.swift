@@ -98,7 +98,10 @@ package struct SendOOBCode: Sendable {
         )
         code.values.isDecoy = subject.isUnknown
         code.values.session = subject.session
-        code.values.mail?.account = subject.account?.rawValue
+        // Nothing of an email's size tells whether it has an account, nor whether it is sent.
+        if request.type != .emailSignIn {
+            code.values.mail?.account = (subject.isUnknown ? parts.newAccountID() : subject.account)?.rawValue
+        }
         if role.mails, caller.project.settings.emailCodes, let session = subject.codeSession {
             code.values.addShortCode(Secret(parts.random.text(6, of: "0123456789")), session: session)
         }

@@ -141,6 +141,7 @@ struct PoolerTests {
         for command in ["providers stats", "audit list", "audit export", "check"] {
             _ = try await commands.run(command)
         }
+        _ = try await commands.run("restored", "--since", "2026-01-01T00:00:00Z", "--days", "0")
         let all = try await commands.offered().subtracting(others).subtracting(["serve"])
         #expect(all == commands.names, "each command has its line here")
     }
