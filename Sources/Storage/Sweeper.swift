@@ -85,9 +85,10 @@ package struct Sweeper: Service {
         return total
     }
 
-    /// Messages that have ended; `DeliverMessages` gives up, counts and logs those that expire before.
+    /// Messages that have ended; `DeliverMessages` gives up, counts and logs those that expire before, within a day.
     private func sweepMessages() async throws -> Int {
-        try await sweep("outbox", and: "NOT (\(sql: OutboxStore.isWaiting))")
+        let late = now().addingTimeInterval(-86_400)
+        return try await sweep("outbox", and: "(NOT (\(sql: OutboxStore.isWaiting)) OR expires_at < \(late))")
     }
 
     private func sweep(_ table: SQL, and condition: SQL = "true") async throws -> Int {

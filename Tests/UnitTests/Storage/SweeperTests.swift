@@ -91,7 +91,7 @@ struct SweeperTests {
                 """
                 INSERT INTO \(identifier: table) (\(sql: list(names)))
                 SELECT \(sql: list(values))
-                FROM (VALUES (1, \(now.addingTimeInterval(-1))::timestamptz), (2, \(now.addingTimeInterval(1))))
+                FROM (VALUES (1, \(now.addingTimeInterval(-86_401))::timestamptz), (2, \(now.addingTimeInterval(1))))
                     AS row (n, date)
                 """
             )
