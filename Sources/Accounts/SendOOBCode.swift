@@ -99,7 +99,7 @@ package struct SendOOBCode: Sendable {
         code.values.isDecoy = subject.isUnknown
         code.values.session = subject.session
         // Nothing of an email's size tells whether it has an account, nor whether it is sent.
-        if request.type != .emailSignIn {
+        if type != .emailSignIn {
             code.values.mail?.account = (subject.isUnknown ? parts.newAccountID() : subject.account)?.rawValue
         }
         if role.mails, caller.project.settings.emailCodes, let session = subject.codeSession {

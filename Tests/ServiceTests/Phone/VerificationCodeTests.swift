@@ -1,3 +1,5 @@
+import IdentityService
+import Accounts
 import Delivery
 import Foundation
 import InMemoryLogging
