@@ -34,7 +34,10 @@ struct MetricsTests {
             #expect((samples["identity_postgres_jobs_total"] ?? 0) >= 4)
             #expect(samples["identity_postgres_connections_max"] == 4)
             #expect(samples["identity_http_requests_in_flight"] == 0)
-            #expect(!samples.keys.contains { $0.contains("ada@") || $0.contains("\"ada") }, "nothing that came from outside is a label")
+            #expect(
+                !samples.keys.contains { $0.contains("ada@") || $0.contains("\"ada") },
+                "nothing that came from outside is a label"
+            )
         }
     }
 
