@@ -71,11 +71,15 @@ package struct Refresh: Sendable {
         )
         guard var found = try await find(question) else { throw try await refusal(of: token, key) }
         let caller = try entering(found.tenant, caller)
-        if found.standing == .unknown, try await isTakenAfterRestore(token, question, caller) {
+        let use: Use
+        switch found.standing == .unknown ? try await afterRestore(token, question, caller) : nil {
+        case .wentOn: use = .stolen
+        case .taken:
             guard let taken = try await find(question) else { throw AccountsError.invalidRefreshToken }
             found = taken
+            fallthrough
+        case nil: use = try await self.use(of: token, next: next, as: found, key, caller)
         }
-        let use = try await self.use(of: token, next: next, as: found, key, caller)
         guard let account = found.account else { throw AccountsError.userNotFound }
         guard !account.isDisabled else { throw AccountsError.userDisabled }
         guard !found.session.revoked, found.session.authTime >= account.validSince else {
@@ -121,14 +125,14 @@ package struct Refresh: Sendable {
         }
     }
 
-    /// Whether the session goes on with a token that it has not made yet: its database was restored, and an operator has
-    /// declared that.
-    private func isTakenAfterRestore(
+    /// What a token is that the session has not made yet, because its database was restored, and an operator has declared
+    /// that; nil for any other.
+    private func afterRestore(
         _ token: RefreshToken,
         _ question: RefreshQuestion,
         _ caller: Caller
-    ) async throws -> Bool {
-        guard let generation = token.generation, token.isGenuine(under: parts.keyRing) else { return false }
+    ) async throws -> SessionStore.AfterRestore? {
+        guard let generation = token.generation, token.isGenuine(under: parts.keyRing) else { return nil }
         return try await parts.sessions.takeAfterRestore(question, generation: generation, in: caller.scope)
     }
 

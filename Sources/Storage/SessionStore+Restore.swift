@@ -24,16 +24,24 @@ extension SessionStore {
         }.first ?? nil
     }
 
+    /// What a token of a session's lost future is after a declared restore.
+    package enum AfterRestore: Sendable {
+        /// The current one from now on.
+        case taken
+        /// Another one was used since, so two clients have tokens of the session.
+        case wentOn
+    }
+
     /// Goes on with a token of a session's future, which the database has lost: once, while a declared restore lasts
     /// (``ConfigurationStore/declareRestore(since:until:)``), unless the session has gone on without it.
     ///
     /// - Parameter generation: the token's, which the service has signed.
-    /// - Returns: whether the token is the session's current one now.
+    /// - Returns: nil if no restore lasts, or it has nothing to do with the token.
     package func takeAfterRestore(
         _ question: RefreshQuestion,
         generation: Int,
         in scope: Scope
-    ) async throws -> Bool {
+    ) async throws -> AfterRestore? {
         let (key, now) = (question.key, question.now)
         let entry = AuditEntry(
             .sessionRestored,
@@ -59,9 +67,17 @@ extension SessionStore {
                         AND s.last_used_at < c.restored_at AND c.restore_ends_at > \(now)
                     RETURNING s.account
                 ), audit AS (\(sql: entry.insertion(from: "target")))
-                SELECT true FROM target
+                SELECT EXISTS (SELECT FROM target), EXISTS (
+                    SELECT FROM sessions s, configuration c
+                    WHERE s.project = \(key.project.rawValue) AND s.account = \(key.account.rawValue)
+                        AND s.session = \(key.session.rawValue) AND s.generation < \(Int32(clamping: generation))
+                        AND s.last_used_at >= c.restored_at AND c.restore_ends_at > \(now)
+                )
                 """
-            ) { try $0.next(Bool.self) }.first ?? false
+            ) { row in
+                let isTaken: Bool = try row.next()
+                return try isTaken ? AfterRestore.taken : row.next(Bool.self) ? .wentOn : nil
+            }.first ?? nil
         }
     }
 }

@@ -32,7 +32,8 @@ struct RestoredCommand: AsyncParsableCommand {
             guard let point else {
                 let wasDeclared = try await stores.configuration.endRestore()
                 return print(
-                    wasDeclared ? "no refresh tokens from after the restore are taken any more" : "there was no restore"
+                    wasDeclared
+                        ? "no refresh tokens from after the restore are taken any more" : "no restore is declared"
                 )
             }
             do {
