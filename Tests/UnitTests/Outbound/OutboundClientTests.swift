@@ -144,7 +144,7 @@ import Testing
                 for host in 0..<20 {
                     group.addTask {
                         await OutboundShare.$current.withValue("project") {
-                            var request = OutboundRequest(url: "http://dead\(host).stalled.example:\(server.port)/a")
+                            var request = OutboundRequest(url: "https://dead\(host).stalled.example/a")
                             request.isForStranger = true
                             _ = try? await client.send(request)
                         }
