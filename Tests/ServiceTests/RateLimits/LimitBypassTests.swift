@@ -159,6 +159,31 @@ struct LimitBypassTests {
         }
     }
 
+    @Test("T-E7: only an admin of all projects chooses the sender's local part, which all projects share")
+    func sender() async throws {
+        try await LimitScene.run { service in
+            let (_, token) = try await service.stores.configuration.createAdminCredential(
+                name: "project",
+                project: service.project.id,
+                scopes: [.manageConfiguration],
+                expiresAt: nil
+            )
+            let path = "notification.sendEmail.resetPasswordTemplate.senderLocalPart"
+            let template: JSON = ["resetPasswordTemplate": ["senderLocalPart": "security"]]
+            let body: JSON = ["notification": ["sendEmail": template]]
+            for (token, status) in [(token.reveal(), 403), (service.adminToken, 200), (token.reveal(), 200)] {
+                let reply = try await service.send(
+                    "PATCH",
+                    "/v2/projects/\(service.project.id)/config?updateMask=\(path)",
+                    headers: [("Authorization", "Bearer \(token)"), ("Content-Type", "application/json")],
+                    body: Array(body.text.utf8)
+                )
+                // The third changes nothing.
+                #expect(reply.status == status, "\(reply)")
+            }
+        }
+    }
+
     /// What somebody could write who wants to be another, or nobody.
     private static func forged(using random: inout SplitMix) -> String {
         let byte = { (random: inout SplitMix) in String(UInt8.random(in: 0...255, using: &random)) }
