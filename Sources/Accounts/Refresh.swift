@@ -203,6 +203,7 @@ package struct Refresh: Sendable {
         switch try await parts.earlier(token, of: key, caller) {
         case .replaced(let earlier): return use(behind: earlier.behind, earlier.rotations, earlier.successor)
         case .ofAnotherLine: return .late
+        case .longAgo: return .stolen
         case nil: throw AccountsError.invalidRefreshToken
         }
     }
@@ -215,6 +216,9 @@ enum EarlierToken: Sendable {
     /// The service made it for the session, but the current one does not come from it: of a future that a restore of the
     /// database has undone, replaced by sign-ins since, or under an encryption key that is no longer there.
     case ofAnotherLine
+    /// The service made it for the session, which has replaced it more often than can be followed: whoever holds the current
+    /// one may have done that so that this one is not noticed.
+    case longAgo
 
     struct Replaced: Sendable {
         /// The number of generations since, from 1.
@@ -242,7 +246,9 @@ extension Parts {
                 later = RefreshToken.secret(after: later, of: token.session, under: keyRing, key: index)
             }
         }
-        return token.isGenuine(under: keyRing) && token.generation != history.generation ? .ofAnotherLine : nil
+        guard let generation = token.generation, token.isGenuine(under: keyRing) else { return nil }
+        if history.generation - generation >= Self.longestHistory { return .longAgo }
+        return generation == history.generation ? nil : .ofAnotherLine
     }
 
     /// The number of generations back to which a stolen token is distinguished from an invented one: some milliseconds

@@ -37,6 +37,9 @@ extension ConfigurationStore {
                 "flows", "pending_credentials", "oob_codes", "verification_codes", "device_codes", "console_sessions",
             ]
             for table in tables { try await transaction.execute("DELETE FROM \(sql: table)") }
+            try await transaction.execute(
+                "UPDATE admin_credentials SET set_up_until = NULL WHERE set_up_until IS NOT NULL"
+            )
             try await transaction.execute("DELETE FROM outbox WHERE kind IN ('mail', 'sms')")
             try await transaction.execute(entry.insertion())
             return nil

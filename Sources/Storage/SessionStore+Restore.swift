@@ -64,6 +64,7 @@ extension SessionStore {
                             = \(question.client ?? "")
                         AND a.project = s.project AND a.account = s.account AND a.tenant = s.tenant
                         AND a.disabled IS NOT TRUE AND s.auth_time >= a.valid_since
+                        AND coalesce(c.restored_at >= \(question.idleSince)::timestamptz, true)
                         AND s.last_used_at < c.restored_at AND c.restore_ends_at > \(now)
                     RETURNING s.account
                 ), audit AS (\(sql: entry.insertion(from: "target")))

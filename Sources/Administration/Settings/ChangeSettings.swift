@@ -76,6 +76,10 @@ package struct ChangeSettings: Sendable {
             if let sender = changed.first(where: { $0.hasSuffix(".senderLocalPart") }), !isOfService {
                 throw AdministrationError.ofServiceOnly(setting: sender)
             }
+            let (mails, ownMails) = (RateLimitKind.mailsPerProject.standard, settings.rateLimits[.mailsPerProject])
+            if ownMails != before.rateLimits[.mailsPerProject], ownMails.narrowed(to: mails) != ownMails, !isOfService {
+                throw AdministrationError.ofServiceOnly(setting: "identity.rateLimits.mailsPerProject")
+            }
             // Without them, what counts over all projects does not count here (threats.md, T-E8).
             if wasLimited, !settings.rateLimits.isEnabled, !isOfService {
                 throw AdministrationError.ofServiceOnly(setting: Setting.rateLimitsEnabled)

@@ -71,6 +71,22 @@ struct RotationTests {
         }
     }
 
+    @Test("T-D3: whoever replaces a token more often than can be followed is noticed")
+    func outrun() async throws {
+        try await TestService.run(Self.options()) { service in
+            let user = try await service.call("accounts:signUp")
+            let current: [UInt8] = Array(repeating: 2, count: 32)
+            try await TestDatabase.current.client.execute(
+                """
+                UPDATE sessions SET secret_hash = \(current), generation = 2001
+                WHERE project = \(service.project.id.rawValue)
+                """
+            )
+            try await service.refresh(user.refreshToken).expectRefused("TOKEN_EXPIRED")
+            #expect(alarms(service) == 1)
+        }
+    }
+
     @Test(
         "T-D3: a token works for 60 seconds after its successor was first used; later it counts as stolen",
         arguments: [(59.0, true), (60.0, false)]

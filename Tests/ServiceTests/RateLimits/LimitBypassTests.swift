@@ -159,7 +159,7 @@ struct LimitBypassTests {
         }
     }
 
-    @Test("T-E7: only an admin of all projects chooses the sender's local part, which all projects share")
+    @Test("T-E7: only an admin of all projects chooses the sender's local part, and widens the emails of a day")
     func sender() async throws {
         try await LimitScene.run { service in
             let (_, token) = try await service.stores.configuration.createAdminCredential(
@@ -168,18 +168,26 @@ struct LimitBypassTests {
                 scopes: [.manageConfiguration],
                 expiresAt: nil
             )
-            let path = "notification.sendEmail.resetPasswordTemplate.senderLocalPart"
-            let template: JSON = ["resetPasswordTemplate": ["senderLocalPart": "security"]]
-            let body: JSON = ["notification": ["sendEmail": template]]
-            for (token, status) in [(token.reveal(), 403), (service.adminToken, 200), (token.reveal(), 200)] {
-                let reply = try await service.send(
+            func set(_ path: String, _ body: JSON, by token: String) async throws -> Int {
+                try await service.send(
                     "PATCH",
                     "/v2/projects/\(service.project.id)/config?updateMask=\(path)",
                     headers: [("Authorization", "Bearer \(token)"), ("Content-Type", "application/json")],
                     body: Array(body.text.utf8)
-                )
-                // The third changes nothing.
-                #expect(reply.status == status, "\(reply)")
+                ).status
+            }
+            let path = "notification.sendEmail.resetPasswordTemplate.senderLocalPart"
+            let template: JSON = ["resetPasswordTemplate": ["senderLocalPart": "security"]]
+            let body: JSON = ["notification": ["sendEmail": template]]
+            // The third changes nothing.
+            for (token, status) in [(token.reveal(), 403), (service.adminToken, 200), (token.reveal(), 200)] {
+                #expect(try await set(path, body, by: token) == status)
+            }
+            // Nor does a project widen how many emails it has sent from there; it narrows that.
+            for (count, status) in [(1_000_000, 403), (10, 200)] {
+                let mails: JSON = ["mailsPerProject": ["count": .number(Double(count)), "seconds": 86_400]]
+                let limits: JSON = ["identity": ["rateLimits": mails]]
+                #expect(try await set("identity.rateLimits.mailsPerProject", limits, by: token.reveal()) == status)
             }
         }
     }
