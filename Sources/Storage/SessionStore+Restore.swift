@@ -33,7 +33,7 @@ extension SessionStore {
     }
 
     /// Goes on with a token of a session's future, which the database has lost: once, while a declared restore lasts
-    /// (``ConfigurationStore/declareRestore(since:until:)``), unless the session has gone on without it.
+    /// (``ConfigurationStore/declareRestore(to:until:)``), unless the session has gone on without it.
     ///
     /// - Parameter generation: the token's, which the service has signed.
     /// - Returns: nil if no restore lasts, or it has nothing to do with the token.
