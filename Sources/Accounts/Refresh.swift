@@ -179,7 +179,7 @@ package struct Refresh: Sendable {
             guard let usedAt, parts.now() >= usedAt.addingTimeInterval(Self.graceSeconds) else { return .good(token) }
             return next == nil ? .late : .stolen
         case .retired: return .late
-        case .unknown: return try await earlierUse(of: token, key, caller)
+        case .unknown: return try await earlierUse(of: token, rotates: next != nil, key, caller)
         }
     }
 
@@ -199,10 +199,19 @@ package struct Refresh: Sendable {
 
     private func isWithinGrace(_ date: Date) -> Bool { parts.now() < date.addingTimeInterval(Self.graceSeconds) }
 
-    private func earlierUse(of token: RefreshToken, _ key: SessionKey, _ caller: Caller) async throws -> Use {
+    private func earlierUse(
+        of token: RefreshToken,
+        rotates: Bool,
+        _ key: SessionKey,
+        _ caller: Caller
+    ) async throws -> Use {
         switch try await parts.earlier(token, of: key, caller) {
         case .replaced(let earlier): return use(behind: earlier.behind, earlier.rotations, earlier.successor)
         case .ofAnotherLine: return .late
+        case .continued(let behind, let rotations):
+            // A client whose session a sign-in continues gets that one's token, so none uses two generations before.
+            guard rotates, case .stolen = use(behind: behind, rotations, token) else { return .late }
+            return .stolen
         case .longAgo: return .stolen
         case nil: throw AccountsError.invalidRefreshToken
         }
@@ -214,8 +223,12 @@ enum EarlierToken: Sendable {
     /// It led to the current one.
     case replaced(Replaced)
     /// The service made it for the session, but the current one does not come from it: of a future that a restore of the
-    /// database has undone, replaced by sign-ins since, or under an encryption key that is no longer there.
+    /// database has undone, or of before a change of the password or email.
     case ofAnotherLine
+    /// The service made it for the session so many generations ago, and a sign-in has continued the session since, or the
+    /// encryption key has changed, so that the current one does not come from it. Whoever holds a stolen token can sign in
+    /// too, and must be noticed.
+    case continued(behind: Int, rotations: [Date])
     /// The service made it for the session, which has replaced it more often than can be followed: whoever holds the current
     /// one may have done that so that this one is not noticed.
     case longAgo
@@ -248,7 +261,9 @@ extension Parts {
         }
         guard let generation = token.generation, token.isGenuine(under: keyRing) else { return nil }
         if history.generation - generation >= Self.longestHistory { return .longAgo }
-        return generation == history.generation ? nil : .ofAnotherLine
+        guard generation != history.generation else { return nil }
+        guard generation < history.generation, !history.isRetired else { return .ofAnotherLine }
+        return .continued(behind: history.generation - generation, rotations: history.rotations)
     }
 
     /// The number of generations back to which a stolen token is distinguished from an invented one: some milliseconds

@@ -12,7 +12,8 @@ package struct AccountStore: Sendable {
     let database: PostgresClient
     let keyRing: KeyRing
     let gate: AccountGate
-    let scans = ScanGate()
+    /// For queries that may examine all accounts of a project.
+    let scans = ProjectGate(width: 2, queueLimit: 8)
     let growth: Growth
     let accountReads: Batcher<Never, AccountQuestion, FoundAccount?>
     let candidateReads: Batcher<[UInt8], CandidatesQuestion, SignInCandidates>

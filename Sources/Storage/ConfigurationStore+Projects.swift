@@ -73,7 +73,7 @@ extension ConfigurationStore {
         of id: ProjectID,
         _ change: @escaping @Sendable (inout ProjectSettings) throws -> [String]
     ) async throws {
-        try await database.transaction { transaction in
+        try await transactionInTurn(of: id) { transaction in
             let rows = try await transaction.query(
                 "SELECT config::text, delivery FROM projects WHERE project = \(id.rawValue) FOR UPDATE"
             ) { row in (try row.next(String.self), try row.next([UInt8]?.self)) }
@@ -127,7 +127,7 @@ extension ConfigurationStore {
         "linked_credentials", "sessions", "flows", "pending_credentials", "used_id_tokens", "outbox", "api_keys",
         "provider_configurations", "admin_credentials", "detached_credentials", "kept_names", "provider_events",
         "oob_codes", "verification_codes", "rate_limits", "password_configurations", "tenants", "account_merges",
-        "sign_in_counts", "oauth_clients", "device_codes",
+        "sign_in_counts", "oauth_clients", "ended_clients", "device_codes",
     ]
 
     /// Deletes a project with everything that belongs to it.

@@ -77,7 +77,7 @@ extension ConfigurationStore {
         sendsElsewhere: @escaping @Sendable (ProviderConfiguration, ProviderConfiguration) -> Bool = { _, _ in false },
         _ change: @escaping @Sendable (inout ProviderConfiguration) throws -> Void
     ) async throws -> ProviderConfiguration {
-        let changed = try await database.transaction { transaction in
+        let changed = try await transactionInTurn(of: scope.project) { transaction in
             let before = try await lock(provider, in: scope, transaction)
             var configuration = before
             try change(&configuration)
@@ -140,7 +140,7 @@ extension ConfigurationStore {
         in scope: Scope,
         if check: @escaping @Sendable (ProviderConfiguration) throws -> Void
     ) async throws {
-        try await database.transaction { transaction in
+        try await transactionInTurn(of: scope.project) { transaction in
             try check(try await lock(provider, in: scope, transaction))
             let entry = AuditEntry(.providerDeleted, in: scope, providers: [provider], at: now())
             try await transaction.execute(Self.recorded(Self.deletion(of: provider, in: scope), entry))

@@ -37,9 +37,10 @@ extension ConfigurationStore {
         }
     }
 
-    /// Plans a change from the keys as this node knows them, and applies it if no configuration changed since.
+    /// Plans a change from the keys as this node knows them, and applies it if no key changed since.
     ///
-    /// Otherwise it plans again, so only one of several nodes with the same plan applies it.
+    /// Otherwise it plans again, so only one of several nodes with the same plan applies it. Changes of other configuration
+    /// do not matter: whoever makes them all the time must not keep a key from being revoked.
     @discardableResult
     private func changeSigningKeys(
         _ plan: (SigningKeyTimeline, Int64) throws -> SigningKeyTimeline.Change
@@ -47,7 +48,7 @@ extension ConfigurationStore {
         var made: [SigningKeyTimeline.Slot: SigningKey] = [:]
         while true {
             let seconds = Int64(now().timeIntervalSince1970)
-            let (timeline, version) = signingKeyTimeline
+            let timeline = signingKeyTimeline
             let change = try plan(timeline, seconds)
             guard !change.isEmpty else { return change }
             for slot in change.made.keys where made[slot] == nil {
@@ -59,7 +60,7 @@ extension ConfigurationStore {
                     )
                 }
             }
-            let isDone = try await apply(change, made, to: version, Date(timeIntervalSince1970: Double(seconds)))
+            let isDone = try await apply(change, made, to: timeline, Date(timeIntervalSince1970: Double(seconds)))
             try await load()
             guard isDone else { continue }
             logger.notice(
@@ -73,11 +74,11 @@ extension ConfigurationStore {
         }
     }
 
-    /// - Returns: whether the configuration still had that version; otherwise nothing has changed.
+    /// - Returns: whether the keys were still these; otherwise nothing has changed.
     private func apply(
         _ change: SigningKeyTimeline.Change,
         _ made: [SigningKeyTimeline.Slot: SigningKey],
-        to version: ConfigurationVersion,
+        to timeline: SigningKeyTimeline,
         _ date: Date
     ) async throws -> Bool {
         let new = try change.made.compactMap { slot, activeFrom in
@@ -94,11 +95,8 @@ extension ConfigurationStore {
             AuditEntry(action, in: nil, at: date)
                 .insertion(from: "turn, unnest(\(keys)::text[]) k (kid)", resource: "k.kid")
         }
-        let changed = try await database.query(
-            """
-            WITH turn AS (
-                \(sql: Self.nextVersion) WHERE version = \(version.number) AND epoch = \(version.epoch) RETURNING version
-            ), created_entries AS (\(sql: audit[0])), removed_entries AS (\(sql: audit[1])), removed AS (
+        let statement: SQL = """
+            WITH turn AS (\(sql: Self.nextVersion) RETURNING version), created_entries AS (\(sql: audit[0])), removed_entries AS (\(sql: audit[1])), removed AS (
                 DELETE FROM signing_keys k USING turn WHERE k.kid = ANY (\(change.removed))
             ), erased AS (
                 UPDATE signing_keys k SET private_key = NULL FROM turn WHERE k.kid = ANY (\(change.erased))
@@ -114,54 +112,65 @@ extension ConfigurationStore {
             )
             SELECT count(*) FROM turn
             """
-        ) { try $0.next(Int64.self) }
-        return changed.first == 1
+        return try await database.transaction { transaction in
+            // Every change of keys locks it first.
+            try await transaction.execute("SELECT FROM configuration FOR UPDATE")
+            guard try await Self.readSigningKeyRows(transaction).map(\.date) == timeline.keys else { return false }
+            return try await transaction.query(statement) { try $0.next(Int64.self) } == [1]
+        }
     }
 
-    /// The keys of each purpose in the order in which they sign, and all dates.
-    func readSigningKeys() async throws -> (keys: [SigningPurpose: SigningKeys], timeline: SigningKeyTimeline) {
-        let rows = try await database.query(
+    /// A stored key.
+    private struct SigningKeyRow {
+        var date: SigningKeyTimeline.Key
+        var sealed: [UInt8]?
+        var certificate: String
+    }
+
+    private static func readSigningKeyRows(_ executor: some PostgresExecutor) async throws -> [SigningKeyRow] {
+        try await executor.query(
             """
             SELECT purpose, kid, algorithm, private_key, certificate, created_at, active_from FROM signing_keys
             ORDER BY active_from, kid
             """
         ) { row in
-            (
-                purpose: SigningPurpose(rawValue: try row.next()), kid: try row.next(String.self),
-                algorithm: SigningAlgorithm(rawValue: try row.next()), sealed: try row.next([UInt8]?.self),
-                certificate: try row.next(String.self), createdAt: try row.next(Date.self),
-                activeFrom: try row.next(Date.self)
-            )
-        }
-        var entries: [SigningPurpose: [SigningKeys.Entry]] = [:]
-        var dates: [SigningKeyTimeline.Key] = []
-        for row in rows {
-            guard let purpose = row.purpose, let algorithm = row.algorithm else {
-                throw ConfigurationError.unreadable("signing key \(row.kid)")
+            let purpose = SigningPurpose(rawValue: try row.next())
+            let kid: String = try row.next()
+            guard let purpose, let algorithm = SigningAlgorithm(rawValue: try row.next()) else {
+                throw ConfigurationError.unreadable("signing key \(kid)")
             }
-            let activeFrom = Int64(row.activeFrom.timeIntervalSince1970)
+            let (sealed, certificate): ([UInt8]?, String) = (try row.next(), try row.next())
+            let (createdAt, activeFrom): (Date, Date) = (try row.next(), try row.next())
+            let date = SigningKeyTimeline.Key(
+                kid: kid,
+                slot: SigningKeyTimeline.Slot(purpose: purpose, algorithm: algorithm),
+                createdAt: Int64(createdAt.timeIntervalSince1970),
+                activeFrom: Int64(activeFrom.timeIntervalSince1970),
+                signs: sealed != nil
+            )
+            return SigningKeyRow(date: date, sealed: sealed, certificate: certificate)
+        }
+    }
+
+    /// The keys of each purpose in the order in which they sign, and all dates.
+    func readSigningKeys() async throws -> (keys: [SigningPurpose: SigningKeys], timeline: SigningKeyTimeline) {
+        let rows = try await Self.readSigningKeyRows(database)
+        var entries: [SigningPurpose: [SigningKeys.Entry]] = [:]
+        for row in rows {
+            let (kid, slot) = (row.date.kid, row.date.slot)
             // Loading an RSA key costs more than reading the row, so loaded keys are reused.
-            let known = signingKeys(for: purpose).key(row.kid).flatMap { $0.signs == (row.sealed != nil) ? $0 : nil }
+            let known = signingKeys(for: slot.purpose).key(kid).flatMap { $0.signs == row.date.signs ? $0 : nil }
             let key =
                 try known
                 ?? SigningKey(
-                    kid: row.kid,
-                    algorithm: algorithm,
-                    privateKey: try row.sealed.map { try keyRing.open($0, for: Self.keyPlace(row.kid)) },
+                    kid: kid,
+                    algorithm: slot.algorithm,
+                    privateKey: try row.sealed.map { try keyRing.open($0, for: Self.keyPlace(kid)) },
                     certificatePEM: row.certificate
                 )
-            entries[purpose, default: []].append(SigningKeys.Entry(key, activeFrom: activeFrom))
-            dates.append(
-                SigningKeyTimeline.Key(
-                    kid: row.kid,
-                    slot: SigningKeyTimeline.Slot(purpose: purpose, algorithm: algorithm),
-                    createdAt: Int64(row.createdAt.timeIntervalSince1970),
-                    activeFrom: activeFrom,
-                    signs: row.sealed != nil
-                )
-            )
+            entries[slot.purpose, default: []].append(SigningKeys.Entry(key, activeFrom: row.date.activeFrom))
         }
-        return (entries.mapValues { SigningKeys($0) }, SigningKeyTimeline(dates))
+        return (entries.mapValues { SigningKeys($0) }, SigningKeyTimeline(rows.map(\.date)))
     }
 
     /// Ten years in seconds: keys expire by rotation, not by their certificate.

@@ -40,7 +40,7 @@ extension ConfigurationStore {
         in project: ProjectID,
         _ change: @escaping @Sendable (inout TenantConfiguration) throws -> Void
     ) async throws -> TenantConfiguration {
-        let changed = try await database.transaction { transaction in
+        let changed = try await transactionInTurn(of: project) { transaction in
             let found = try await readTenants(
                 "project = \(project.rawValue) AND tenant = \(id.rawValue) AND deleted_at IS NULL FOR UPDATE",
                 transaction
@@ -76,28 +76,30 @@ extension ConfigurationStore {
     package func deleteTenant(_ id: TenantID, of project: ProjectID) async throws {
         let date = now()
         let entry = AuditEntry(.tenantDeleted, in: Scope(project: project, tenant: id), at: date)
-        let found = try await database.transaction { transaction in
-            let found = try await transaction.execute(
-                """
-                UPDATE tenants SET deleted_at = \(date), display_name = NULL, settings = '{}'
-                WHERE project = \(project.rawValue) AND tenant = \(id.rawValue) AND deleted_at IS NULL
-                """
-            )
-            guard found > 0 else { return found }
-            try await AccountStore.deleteAll(in: Scope(project: project, tenant: id), transaction)
-            // The revocation feed finds the tenant by this time, which may be long after the first step.
-            try await transaction.execute(
-                """
-                WITH version AS (\(sql: Self.nextVersion)),
-                audit AS (\(sql: entry.insertion())), tenant AS (
-                    UPDATE tenants SET deleted_at = \(now())
-                    WHERE project = \(project.rawValue) AND tenant = \(id.rawValue)
+        let found = try await deletions.pass(project) {
+            try await database.transaction { transaction in
+                let found = try await transaction.execute(
+                    """
+                    UPDATE tenants SET deleted_at = \(date), display_name = NULL, settings = '{}'
+                    WHERE project = \(project.rawValue) AND tenant = \(id.rawValue) AND deleted_at IS NULL
+                    """
                 )
-                DELETE FROM provider_configurations
-                WHERE project = \(project.rawValue) AND tenant = \(id.rawValue)
-                """
-            )
-            return found
+                guard found > 0 else { return found }
+                try await AccountStore.deleteAll(in: Scope(project: project, tenant: id), transaction)
+                // The revocation feed finds the tenant by this time, which may be long after the first step.
+                try await transaction.execute(
+                    """
+                    WITH version AS (\(sql: Self.nextVersion)),
+                    audit AS (\(sql: entry.insertion())), tenant AS (
+                        UPDATE tenants SET deleted_at = \(now())
+                        WHERE project = \(project.rawValue) AND tenant = \(id.rawValue)
+                    )
+                    DELETE FROM provider_configurations
+                    WHERE project = \(project.rawValue) AND tenant = \(id.rawValue)
+                    """
+                )
+                return found
+            }
         }
         try await load()
         guard found > 0 else { throw ConfigurationError.notFound }

@@ -23,6 +23,12 @@ package final class ConfigurationStore: Service, Sendable {
     private let state = Mutex(State())
     let looks = Mutex(UnknownLooks())
     private let causes = RecurringCauses()
+    /// Changes wait for the version's row, of which there is one, and so of all projects (T-E11).
+    let changes = ProjectGate(width: 2, queueLimit: 64)
+    /// Those that clients make of themselves, which nobody of the project chose.
+    let changesByClients = ProjectGate(width: 1, queueLimit: 8)
+    /// Deletions of all that a tenant has take long, and are no reason for others to wait.
+    let deletions = ProjectGate(width: 1, queueLimit: 8)
     let adminReads: Batcher<Never, AdminQuestion, AdminCredential?>
     private let readings = Batcher<Never, @Sendable () async throws -> Void, Void>(
         limit: .max,
@@ -68,10 +74,8 @@ package final class ConfigurationStore: Service, Sendable {
     /// The signing keys of session cookies, a separate set, so that neither verifies as the other.
     package var cookieKeys: SigningKeys { signingKeys(for: .sessionCookie) }
 
-    /// The dates of all signing keys, at a version of the configuration.
-    package var signingKeyTimeline: (keys: SigningKeyTimeline, version: ConfigurationVersion) {
-        state.withLock { ($0.signingKeyTimeline, $0.snapshot.version) }
-    }
+    /// The dates of all signing keys.
+    package var signingKeyTimeline: SigningKeyTimeline { state.withLock(\.signingKeyTimeline) }
 
     /// How often the database had lost changes that the node knew.
     package var losses: Int { state.withLock { $0.losses } }
@@ -177,24 +181,28 @@ package final class ConfigurationStore: Service, Sendable {
         adding project: ProjectID? = nil
     ) async throws {
         let statement = Self.recorded(rowsOf: change, entry, ofRows: ofRows)
-        let changed: [Int64]
-        if let project {
-            changed = try await database.transaction { transaction in
+        let changed = try await inTurn(of: entry.scope?.project) { () -> [Int64] in
+            guard let project else { return try await database.query(statement) { try $0.next() } }
+            return try await database.transaction { transaction in
                 try await Self.keepingSize(of: project, transaction) {
                     try await transaction.query(statement) { try $0.next() }
                 }
             }
-        } else {
-            changed = try await database.query(statement) { try $0.next() }
         }
         try await load()
         guard changed.first ?? 0 > 0 else { throw ConfigurationError.notFound }
     }
 
     /// The same, with another statement in the same transaction, if the first has changed anything.
-    func changing(_ change: SQL, recording entry: AuditEntry, then next: SQL) async throws {
-        let isChanged = try await database.transaction { transaction in
-            let statement = Self.recorded(rowsOf: change, entry, ofRows: false)
+    func changing(
+        _ change: SQL,
+        recording entry: AuditEntry,
+        of project: ProjectID,
+        through gate: ProjectGate,
+        then next: SQL
+    ) async throws {
+        let statement = Self.recorded(rowsOf: change, entry, ofRows: false)
+        let isChanged = try await transactionInTurn(of: project, through: gate) { transaction in
             let changed = try await transaction.query(statement) { try $0.next(Int64.self) }
             guard changed.first ?? 0 > 0 else { return false }
             try await transaction.execute(next)
@@ -202,6 +210,14 @@ package final class ConfigurationStore: Service, Sendable {
         }
         try await load()
         guard isChanged else { throw ConfigurationError.notFound }
+    }
+
+    /// Waits without a connection until a project may change its configuration; the deployment's waits for none.
+    ///
+    /// - Throws: ``PostgresError/Code/overloaded`` if too many changes of the project wait.
+    private func inTurn<Result>(of project: ProjectID?, _ change: () async throws -> Result) async throws -> Result {
+        guard let project else { return try await change() }
+        return try await changes.pass(project, change)
     }
 
     private static func recorded(rowsOf change: SQL, _ entry: AuditEntry, ofRows: Bool) -> SQL {
@@ -212,6 +228,18 @@ package final class ConfigurationStore: Service, Sendable {
             )
             SELECT count(*) FROM change
             """
+    }
+
+    /// A transaction that changes a project's configuration, in its turn.
+    ///
+    /// - Parameter gate: ``changes`` unless it is named.
+    /// - Throws: ``PostgresError/Code/overloaded`` if too many changes of the project wait.
+    func transactionInTurn<T: Sendable>(
+        of project: ProjectID,
+        through gate: ProjectGate? = nil,
+        _ body: @Sendable (PostgresTransaction) async throws -> T
+    ) async throws -> T {
+        try await (gate ?? changes).pass(project) { try await database.transaction(body) }
     }
 
     static let nextVersion: SQL = "UPDATE configuration SET version = version + 1, epoch = gen_random_uuid()::text"
@@ -232,6 +260,8 @@ package enum ConfigurationError: Error, Sendable, Equatable {
     case notFound
     /// Users' stored tokens would be sent elsewhere.
     case tokensKept
+    /// What users granted the application before it was blocked has not ended yet.
+    case endingGrants
     /// A project would have more than ``ConfigurationStore/projectSize``.
     case tooLarge
     /// The row was written by a newer release or under another encryption key.

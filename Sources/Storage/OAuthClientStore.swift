@@ -11,6 +11,7 @@ package import struct Foundation.Date
 /// They may be many, so a node knows only those that it has met, until the configuration changes.
 package final class OAuthClientStore: Sendable {
     private let configuration: ConfigurationStore
+    private var ended: EndedClients { EndedClients(database: configuration.database) }
     private let known = Mutex(Known())
 
     private struct Known {
@@ -130,19 +131,28 @@ package final class OAuthClientStore: Sendable {
         )
     }
 
-    /// Changes a client, except its ID and its secret; simultaneous changes do not undo each other.
+    /// Changes a client, except its ID and its secret; simultaneous changes do not undo each other, and one without effect
+    /// writes nothing.
     ///
-    /// - Throws: ``ConfigurationError/notFound``, and what `change` throws.
+    /// - Parameter byItself: whether the client changes itself.
+    /// - Throws: ``ConfigurationError/notFound``, and what `change` throws; ``ConfigurationError/endingGrants``.
     package func update(
         _ id: String,
         of project: ProjectID,
+        byItself: Bool = false,
         _ change: @escaping @Sendable (inout OAuthClient) throws -> Void
     ) async throws -> OAuthClient {
         let now = configuration.now()
-        let changed = try await configuration.database.transaction { transaction in
+        let changed = try await configuration.transactionInTurn(of: project, through: gate(byItself)) { transaction in
             let found = try await transaction.query(Self.selection(of: project, only: id, locked: true), Self.decode)
-            guard var client = found.first?.client else { throw ConfigurationError.notFound }
+            guard let before = found.first?.client else { throw ConfigurationError.notFound }
+            var client = before
             try change(&client)
+            guard client != before else { return client }
+            let isFree = try await transaction.query("SELECT \(sql: EndedClients.isFree(id, in: project))") {
+                try $0.next(Bool.self)
+            }
+            guard isFree == [true] else { throw ConfigurationError.endingGrants }
             let entry = AuditEntry(.clientChanged, in: Scope(project: project), resource: id, at: now)
             let statement: SQL = """
                 UPDATE oauth_clients SET metadata = \(Self.text(of: client))::jsonb, trusted = \(client.isTrusted),
@@ -156,6 +166,10 @@ package final class OAuthClientStore: Sendable {
         }
         try await configuration.load()
         return changed
+    }
+
+    private func gate(_ byItself: Bool) -> ProjectGate {
+        byItself ? configuration.changesByClients : configuration.changes
     }
 
     /// Its users' grants end with it.
@@ -188,19 +202,11 @@ package final class OAuthClientStore: Sendable {
         try await configuration.changing(
             change,
             recording: entry,
-            then: Self.endingGrants(to: id, in: project, now: now)
+            of: project,
+            through: gate(registrationHash != nil),
+            then: EndedClients.noting(id, in: project, at: now)
         )
-    }
-
-    /// Ends what users granted a client, and what they agreed to at devices.
-    ///
-    /// A statement of its own, behind the one that locks and removes the client: it sees what began until then.
-    private static func endingGrants(to id: String, in project: ProjectID, now: Date) -> SQL {
-        """
-        WITH asked AS (DELETE FROM device_codes WHERE project = \(project.rawValue) AND client = \(id))
-        UPDATE sessions SET revoked_at = \(now)
-        WHERE project = \(project.rawValue) AND client = \(id) AND revoked_at IS NULL
-        """
+        try await ended.end(of: id, in: project, now: now)
     }
 
     // MARK: Clients that nobody of the project chose
@@ -251,14 +257,16 @@ package final class OAuthClientStore: Sendable {
     /// Stores what a client's document says now.
     ///
     /// - Parameter end: when it is forgotten, if nobody reads it again.
-    /// - Returns: false if an admin has blocked or changed the client: then nothing is stored.
+    /// - Returns: false if an admin has blocked or changed the client, or what users granted an earlier one has not ended yet:
+    ///   then nothing is stored.
     package func keep(_ document: OAuthClient, until end: Date, in project: ProjectID) async throws -> Bool {
         let now = configuration.now()
         let kept = try await configuration.database.query(
             """
             INSERT INTO oauth_clients AS c (project, client, metadata, origin, expires_at, created_at, updated_at)
-            VALUES (\(project.rawValue), \(document.id), \(Self.text(of: document))::jsonb,
-                \(document.origin.rawValue), \(end), \(now), \(now))
+            SELECT \(project.rawValue), \(document.id), \(Self.text(of: document))::jsonb,
+                \(document.origin.rawValue), \(end), \(now), \(now)
+            WHERE \(sql: EndedClients.isFree(document.id, in: project))
             ON CONFLICT (project, client) DO UPDATE SET metadata = excluded.metadata,
                 expires_at = excluded.expires_at, updated_at = excluded.updated_at, missing_since = NULL
             WHERE c.origin = excluded.origin
@@ -302,10 +310,11 @@ package final class OAuthClientStore: Sendable {
                 """
             ) { row in try row.next(Int64.self) }
             guard gone.first == 1 else { return false }
-            try await transaction.execute(Self.endingGrants(to: id, in: project, now: now))
+            try await transaction.execute(EndedClients.noting(id, in: project, at: now))
             return true
         }
         forget(Key(project: project, client: id))
+        if isGone { try await ended.end(of: id, in: project, now: now) }
         return isGone
     }
 

@@ -55,7 +55,7 @@ extension SessionStore {
                 """
                 WITH target AS (
                     UPDATE sessions s SET secret_hash = \(question.secretHash), generation = \(Int32(clamping: generation)),
-                        previous_hash = NULL, successor_used_at = NULL, rotations = '{}', last_used_at = \(now)
+                        previous_hash = NULL, successor_used_at = NULL, rotations = ARRAY[\(now)]::timestamptz[], last_used_at = \(now)
                     FROM accounts a, configuration c
                     WHERE s.project = \(key.project.rawValue) AND s.account = \(key.account.rawValue)
                         AND s.session = \(key.session.rawValue) AND s.generation < \(Int32(clamping: generation))

@@ -72,7 +72,10 @@ package struct Sweeper: Service {
         ]
         let steps =
             tables.map { table in { () async throws -> Int in try await sweep(table) } }
-            + [sweepMessages, sweepSessions, endBrowserSessions, sweepClients, sweepMerges, sweepCounts, sweepGuests]
+            + [
+                sweepMessages, sweepSessions, endBrowserSessions, endGrants, sweepClients, sweepMerges, sweepCounts,
+                sweepGuests,
+            ]
         var total = 0
         var failure: (any Error)?
         for step in steps {
@@ -142,6 +145,9 @@ package struct Sweeper: Service {
             """
         )
     }
+
+    /// What is left of the grants to deleted applications, so that a new one may have the ID.
+    private func endGrants() async throws -> Int { try await EndedClients(database: database).endAll(now: now()) }
 
     /// Clients that registered themselves, and clients' documents, that nobody uses.
     private func sweepClients() async throws -> Int {

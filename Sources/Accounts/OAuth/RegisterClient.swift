@@ -67,7 +67,7 @@ package struct RegisterClient: Sendable {
         }
         let secret = metadata["client_secret"]
         let metadata = try Self.checked(metadata)
-        return try await parts.stores.oauthClients.update(id, of: caller.project.id) { client in
+        return try await parts.stores.oauthClients.update(id, of: caller.project.id, byItself: true) { client in
             // An admin may have taken it over since its token was looked at.
             guard client.origin == .registration else { throw Self.refused }
             guard metadata.authentication.needsSecret == (client.secretHash != nil),

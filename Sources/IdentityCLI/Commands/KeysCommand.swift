@@ -30,7 +30,7 @@ struct KeysCommand: AsyncParsableCommand {
                     print(try await KeysCommand.encryptionKeys(stores).text(json: json))
                     return
                 }
-                let (timeline, now) = (stores.configuration.signingKeyTimeline.keys, seconds)
+                let (timeline, now) = (stores.configuration.signingKeyTimeline, seconds)
                 let rows = timeline.keys.map { key in
                     [
                         key.kid, key.slot.purpose.rawValue, key.slot.algorithm.rawValue,
@@ -93,7 +93,7 @@ struct KeysCommand: AsyncParsableCommand {
         func run() async throws {
             try await database.withStores { stores in
                 try await stores.configuration.publishNextSigningKeys()
-                for key in stores.configuration.signingKeyTimeline.keys.keys where key.activeFrom > seconds {
+                for key in stores.configuration.signingKeyTimeline.keys where key.activeFrom > seconds {
                     print("\(key.kid) signs \(key.slot) from \(time(key.activeFrom))")
                 }
             }
@@ -119,7 +119,7 @@ struct KeysCommand: AsyncParsableCommand {
                     throw CommandFailure.failed("this signing key does not exist")
                 }
                 print("revoked \(kid)")
-                let timeline = stores.configuration.signingKeyTimeline.keys
+                let timeline = stores.configuration.signingKeyTimeline
                 for key in timeline.keys where timeline.state(of: key, at: seconds) == .current {
                     print("\(key.kid) signs \(key.slot)")
                 }

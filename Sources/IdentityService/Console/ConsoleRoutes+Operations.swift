@@ -96,7 +96,7 @@ extension ConsoleRoutes {
     }
 
     private func signingKeys(_ now: Int64) -> HTML {
-        let timeline = configuration.signingKeyTimeline.keys
+        let timeline = configuration.signingKeyTimeline
         func time(_ seconds: Int64?) -> HTML {
             seconds.map { ConsoleText.time(Date(timeIntervalSince1970: Double($0))) } ?? "–"
         }

@@ -83,6 +83,8 @@ extension WireError {
                     "The stored tokens of users would be sent elsewhere: set definition.keepTokens to false, and try again "
                         + "in two minutes."
                 )
+            // It lasts a minute at most.
+            case .endingGrants: .changedMeanwhile
             case .tooLarge:
                 WireError(
                     "INVALID_CONFIG",
@@ -148,6 +150,7 @@ extension ConfigurationError {
         case .notFound: "notFound"
         case .alreadyExists: "alreadyExists"
         case .tokensKept: "tokensKept"
+        case .endingGrants: "endingGrants"
         case .tooLarge: "tooLarge"
         case .unreadable: "unreadable"
         }

@@ -157,7 +157,8 @@ extension SessionStore {
         let rows = try await database.query(
             """
             WITH \(sql: limits.taking)
-            SELECT m.passed, s.secret_hash, s.generation, s.rotations
+            SELECT m.passed, s.secret_hash, s.generation, s.rotations,
+                coalesce(s.successor_used_at = '-infinity', false)
             FROM limits m
             LEFT JOIN sessions s ON \(sql: limits.havePassed) AND s.project = \(key.project.rawValue)
                 AND s.account = \(key.account.rawValue) AND s.session = \(key.session.rawValue)
@@ -168,7 +169,8 @@ extension SessionStore {
             return SessionHistory(
                 secretHash: hash,
                 generation: Int(try row.next(Int32.self)),
-                rotations: try row.next()
+                rotations: try row.next(),
+                isRetired: try row.next()
             )
         }
         return rows.first ?? nil
@@ -304,6 +306,8 @@ package struct SessionHistory: Sendable {
     package var generation: Int
     /// The times of the last eight replacements, newest first.
     package var rotations: [Date]
+    /// Whether what last continued the session was a change of the password or email, which ends the tokens before it.
+    package var isRetired: Bool
 }
 
 /// A session with its account.

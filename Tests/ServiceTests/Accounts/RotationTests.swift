@@ -152,6 +152,30 @@ struct RotationTests {
         }
     }
 
+    @Test(
+        "T-D3: a thief who continues the session with a sign-in is noticed as well, but nobody in the minute after",
+        arguments: [(0.0, 0), (61.0, 1)]
+    )
+    func continued(_ age: Double, _ noticed: Int) async throws {
+        try await PhoneScene.run {
+            $0.rotateRefreshTokens = true
+        } _: { service in
+            let owner = try await service.call("accounts:signUp", [:])
+            var thief = try await service.refresh(owner.refreshToken)
+            for number in ["+16505550111", "+16505550112"] {
+                let sent = try await service.code(to: number)
+                thief = try await service.signInByPhone(
+                    sent.body(["idToken": JSON(thief.idToken), "operation": "UPDATE"])
+                )
+                #expect(thief.refreshToken != nil, "\(thief)")
+            }
+            service.clock.advance(by: age)
+            #expect(try await service.refresh(owner.refreshToken).error == "TOKEN_EXPIRED")
+            #expect(alarms(service) == noticed)
+            #expect(try await service.refresh(thief.refreshToken).status == (noticed == 0 ? 200 : 400))
+        }
+    }
+
     @Test("T-D3: a project that stops to rotate takes the tokens that rotated before")
     func switchedOff() async throws {
         try await TestService.run(Self.options()) { service in

@@ -13,7 +13,7 @@ struct ConsoleOperationsTests {
             let person = try await ConsolePerson.setUp(service)
             let page = try await person.open("/console/operations")
             #expect(page.heading == "Operations" && page.text.contains("The outbox is empty"), "\(page.text)")
-            for key in service.stores.configuration.signingKeyTimeline.keys.keys {
+            for key in service.stores.configuration.signingKeyTimeline.keys {
                 #expect(page.text.contains("<code>\(key.kid)</code>"), "\(key)")
             }
             let user = try await service.signUp("ada@example.com")

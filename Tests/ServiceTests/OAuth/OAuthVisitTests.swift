@@ -291,6 +291,32 @@ struct OAuthVisitTests {
         }
     }
 
+    @Test("T-E11: a client with many grants is deleted at once, and its grants end in portions", .database)
+    func deletedInPortions() async throws {
+        try await OAuthScene.run { scene in
+            let project = scene.service.project.id
+            let tokens = try await scene.tokens()
+            try await database.execute(
+                """
+                INSERT INTO sessions (project, account, session, tenant, secret_hash, auth_time, sign_in_provider,
+                    created_at, last_used_at, client, application_grant)
+                SELECT s.project, s.account, 'old' || lpad(n::text, 19, '0'), s.tenant, s.secret_hash, s.auth_time,
+                    s.sign_in_provider, s.created_at, s.last_used_at, s.client, s.application_grant
+                FROM sessions s, generate_series(1, 10500) n
+                WHERE s.project = \(project.rawValue) AND s.client IS NOT NULL
+                """
+            )
+            let path = "oauthClients/\(scene.clientID)"
+            #expect(try await scene.service.admin(path, method: "DELETE", version: "v2").status == 200)
+            // The rest is of no use any more, and ends with the next sweep.
+            #expect(try await grants(project) == 501)
+            #expect(try await scene.refresh(tokens.refreshToken).oauthError == "invalid_client")
+            try await scene.service.sweep()
+            #expect(try await grants(project) == 0)
+            #expect(try await database.query("SELECT FROM ended_clients") { _ in true }.isEmpty)
+        }
+    }
+
     // MARK: Strangers' clients
 
     @Test("T-F27: no error leads to the address of a client that a stranger registered")

@@ -153,7 +153,7 @@ struct SigningKeyRotationTests {
                 guard ledger.faults.isEmpty else { return }
             }
             #expect(ledger.kids.count == 3, "a key, the next, and the one after it: \(ledger.kids)")
-            let left = first.stores.configuration.signingKeyTimeline.keys
+            let left = first.stores.configuration.signingKeyTimeline
             #expect(
                 left.keys.count == 3 && left.keys.allSatisfy { left.state(of: $0, at: first.clock.seconds) == .current }
             )
@@ -262,7 +262,7 @@ struct SigningKeyRotationTests {
         clock.advance(by: 91 * Self.day)
         try await all { try await $0.rotateSigningKeys(every: 90 * 86_400) }
         try await all { try await $0.load() }
-        for node in nodes { #expect(node.signingKeyTimeline.keys.keys.map(\.kid) == (try await kids())) }
+        for node in nodes { #expect(node.signingKeyTimeline.keys.map(\.kid) == (try await kids())) }
         // The first three are gone; each kind has one that signs, and one to come.
         let later = try await kids()
         #expect(later.count == 6 && Set(published.suffix(3)).isSubset(of: later))
@@ -271,6 +271,22 @@ struct SigningKeyRotationTests {
             do { try await node.revokeSigningKey(victim) } catch ConfigurationError.notFound {}
         }
         #expect(Set(try await kids()) == Set(later).subtracting([victim]))
+    }
+
+    @Test("T-E11: whoever changes other configuration all the time keeps no key from being revoked", .database)
+    func busyConfiguration() async throws {
+        let node = try Self.node(SteppableClock())
+        try await node.ensureSigningKeys()
+        try await node.publishNextSigningKeys()
+        // A node that never hears of the changes in time, as if one came between each reading and the next statement.
+        try await TestDatabase.current.client.execute(
+            "UPDATE configuration SET version = version + 1, epoch = gen_random_uuid()::text"
+        )
+        let losses = node.losses
+        let keys = node.signingKeyTimeline.keys
+        let (count, _) = try await StatementCount.during { try await node.revokeSigningKey(keys[0].kid) }
+        #expect(count.statements.filter { $0.text.hasPrefix("WITH turn AS") }.map(\.calls) == [1], "\(count)")
+        #expect(node.losses == losses && node.signingKeyTimeline.keys.count == keys.count - 1)
     }
 
     private static func node(_ clock: SteppableClock) throws -> ConfigurationStore {

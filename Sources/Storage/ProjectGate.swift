@@ -2,16 +2,16 @@ import Postgres
 package import Projects
 import Synchronization
 
-/// Lets one query of a project at a time examine all of its accounts, two for all projects, and makes the others wait
-/// without a database connection.
+/// Lets one request of a project at a time pass, and few of all projects, and makes the others wait without a database
+/// connection.
 ///
-/// The time of such a query grows with the number of accounts, and as many as there are connections would leave none
-/// for sign-ins (T-E11). Projects take turns. Each node has its own gate.
-package final class ScanGate: Sendable {
-    /// Of the eight connections that a node has unless it is configured otherwise.
-    static let width = 2
-    /// The queries of one project that wait.
-    static let queueLimit = 8
+/// It is for work that takes long in the database or waits there for a lock: otherwise as many such requests as there are
+/// connections would leave none for sign-ins (T-E11). Projects take turns. Each node has its own gates.
+package final class ProjectGate: Sendable {
+    /// How many of all projects are inside, of the eight connections that a node has unless it is configured otherwise.
+    private let width: Int
+    /// How many of one project wait.
+    private let queueLimit: Int
 
     private struct Line {
         let project: ProjectID
@@ -27,7 +27,10 @@ package final class ScanGate: Sendable {
 
     private let state = Mutex(State())
 
-    package init() {}
+    package init(width: Int, queueLimit: Int) {
+        self.width = width
+        self.queueLimit = queueLimit
+    }
 
     /// - Throws: ``PostgresError/Code/overloaded`` if too many of the project wait already; `CancellationError`.
     package func pass<Result>(_ project: ProjectID, _ body: () async throws -> Result) async throws -> Result {
@@ -37,14 +40,14 @@ package final class ScanGate: Sendable {
     }
 
     private func enter(_ project: ProjectID) async throws {
-        guard state.withLock({ !Self.enter(project, &$0) }) else { return }
+        guard state.withLock({ !enter(project, &$0) }) else { return }
         let waiter = Waiter<Void>()
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 guard waiter.attach(continuation) else { return }
                 let answer: Result<Void, any Error>? = state.withLock { state in
-                    if Self.enter(project, &state) { return .success(()) }
-                    return Self.wait(waiter, project, &state) ? nil : .failure(PostgresError(.overloaded))
+                    if enter(project, &state) { return .success(()) }
+                    return wait(waiter, project, &state) ? nil : .failure(PostgresError(.overloaded))
                 }
                 guard let answer else { return }
                 // Cancelled in the meantime: nobody takes the place.
@@ -56,11 +59,11 @@ package final class ScanGate: Sendable {
     }
 
     /// Takes a place if one is free; then nobody waits who may have it.
-    private static func enter(_ project: ProjectID, _ state: inout State) -> Bool {
+    private func enter(_ project: ProjectID, _ state: inout State) -> Bool {
         state.inside.count < width && state.inside.insert(project).inserted
     }
 
-    private static func wait(_ waiter: Waiter<Void>, _ project: ProjectID, _ state: inout State) -> Bool {
+    private func wait(_ waiter: Waiter<Void>, _ project: ProjectID, _ state: inout State) -> Bool {
         guard let index = state.lines.firstIndex(where: { $0.project == project }) else {
             state.lines.append(Line(project: project, waiting: [waiter]))
             return true

@@ -6,11 +6,11 @@ import Synchronization
 import TestKit
 import Testing
 
-@Suite("Scan gate", .timeLimit(.minutes(10)))
-struct ScanGateTests {
-    private let gate = ScanGate()
+@Suite("Gates of projects", .timeLimit(.minutes(10)))
+struct ProjectGateTests {
+    private let gate = ProjectGate(width: 2, queueLimit: 8)
 
-    /// Queries that stay inside until the exit opens.
+    /// Requests that stay inside until the exit opens.
     private final class Crowd: Sendable {
         let inside = Counter()
         let refused = Counter()
@@ -35,7 +35,7 @@ struct ScanGateTests {
         }
     }
 
-    @Test("T-E11: one query of a project examines all accounts, eight wait, more are refused; two for all projects")
+    @Test("T-E11: one request of a project passes, eight wait, more are refused; two for all projects")
     func limits() async throws {
         let (tea, coffee, water) = (Crowd(), Crowd(), Crowd())
         var tasks = try come(12, "tea-room", tea)
@@ -77,7 +77,7 @@ struct ScanGateTests {
         for task in tasks { try await task.value }
     }
 
-    @Test("T-E11: a query that is cancelled while it waits leaves its place, and keeps no other from passing")
+    @Test("T-E11: a request that is cancelled while it waits leaves its place, and keeps no other from passing")
     func cancels() async throws {
         let crowd = Crowd()
         let holder = try come(1, "tea-room", crowd)

@@ -1,0 +1,82 @@
+import Development
+import Postgres
+import Projects
+import TestKit
+import Testing
+
+@Suite("Changes of a busy configuration", .database, .timeLimit(.minutes(10)))
+struct BusyConfigurationTests {
+    /// What waits for the version's row.
+    enum Change: String, CaseIterable, Sendable {
+        case project, tenant, provider, addition
+
+        /// The path of what is changed, and the method.
+        func target(_ service: TestService) async throws -> (path: String, method: String) {
+            switch self {
+            case .project: return ("config", "PATCH")
+            case .tenant:
+                let made = try await service.admin("tenants", ["displayName": "Busy"], version: "v2")
+                let name = try #require(made["name"]?.string)
+                return ("tenants/\(name.split(separator: "/").last ?? "")", "PATCH")
+            case .provider:
+                let path = "oauthIdpConfigs?oauthIdpConfigId=oidc.busy"
+                #expect(try await service.admin(path, Self.provider, version: "v2").status == 200)
+                return ("oauthIdpConfigs/oidc.busy", "PATCH")
+            case .addition: return ("oauthIdpConfigs?oauthIdpConfigId=oidc.busy-", "POST")
+            }
+        }
+
+        func body(_ number: Int) -> JSON {
+            switch self {
+            case .project: ["identity": ["rotateRefreshTokens": .bool(number.isMultiple(of: 2))]]
+            case .tenant, .provider: ["displayName": .string("Number \(number)")]
+            case .addition: Self.provider
+            }
+        }
+
+        private static let provider: JSON = [
+            "clientId": "ours", "issuer": "https://issuer.example", "enabled": true, "displayName": "Busy",
+        ]
+    }
+
+    @Test(
+        "T-E11: changes of the configuration that wait for one another leave connections to requests",
+        arguments: Change.allCases
+    )
+    func leavesConnections(_ change: Change) async throws {
+        try await TestService.run { service in
+            let user = try await service.signUp("ada@example.com")
+            let (path, method) = try await change.target(service)
+            let (busy, done) = (Counter(), Counter())
+            let (held, end) = (TestGate(), TestGate())
+            defer { end.open() }
+            async let holder: Void = TestDatabase.current.client.transaction { transaction in
+                try await transaction.execute("SELECT FROM configuration FOR UPDATE")
+                held.open()
+                await end.pass()
+            }
+            await held.pass()
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for number in 0..<70 {
+                    group.addTask {
+                        let reply = try await service.admin(
+                            method == "POST" ? path + "\(number)" : path,
+                            change.body(number),
+                            method: method,
+                            version: "v2"
+                        )
+                        if reply.status == 503 { busy.increment() } else { done.increment() }
+                    }
+                }
+                // One waits for the row, and 64 for that one.
+                try await waitUntil { busy.value == 5 }
+                #expect(try await service.lookUp(user.idToken).status == 200)
+                #expect(done.value == 0)
+                end.open()
+                try await group.waitForAll()
+            }
+            try await holder
+            #expect(busy.value == 5 && done.value == 65)
+        }
+    }
+}
