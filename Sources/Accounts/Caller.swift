@@ -33,6 +33,8 @@ package struct Caller: Sendable {
     package var longestIDToken: Int?
     /// The `Origin` of the page that called, as its browser sent it.
     package var origin: String?
+    /// The `Host` that was called.
+    package var host: String?
     /// The result of a CAPTCHA, for operations that need one (``Projects/CaptchaOperation``).
     package var captchaResponse: Secret?
 
@@ -56,6 +58,14 @@ package struct Caller: Sendable {
         self.site = site
         self.apiKey = apiKey
         self.language = language
+    }
+
+    /// Whether a page called that is neither the project's nor the service's: what counts by address counts apart, or any page
+    /// that somebody visits could use up what everybody at their address has (threats.md, T-F36).
+    var isFromForeignPage: Bool {
+        guard let origin else { return false }
+        guard let page = ContinueURI(origin), page.isOrigin else { return true }
+        return page.authority != host && !page.isAuthorizedOrigin(of: project.settings, anyLoopback: true)
     }
 
     /// Whose its password hashes are.

@@ -192,7 +192,8 @@ private func ofSite(_ kind: RateLimitKind, _ caller: Caller) -> [RateLimitKey] {
     guard let site = caller.site, kind.countsAddresses, !caller.isVouchedFor,
         kind != .flowsPerAddress, kind != .signUpsPerAddress
     else { return [] }
-    return [RateLimitKey(kind, [site], .allProjects(times: kind == .smsPerAddress ? 2 : 8))]
+    let place = site + (caller.isFromForeignPage ? " by another site's page" : "")
+    return [RateLimitKey(kind, [place], .allProjects(times: kind == .smsPerAddress ? 2 : 8))]
 }
 
 extension SecondFactorStanding {
@@ -201,5 +202,5 @@ extension SecondFactorStanding {
 
 extension Caller {
     /// Callers with unknown addresses share a limit.
-    fileprivate var place: String { subscriber ?? "" }
+    fileprivate var place: String { (subscriber ?? "") + (isFromForeignPage ? " by another site's page" : "") }
 }

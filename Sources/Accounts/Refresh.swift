@@ -262,8 +262,9 @@ extension Parts {
         guard let generation = token.generation, token.isGenuine(under: keyRing) else { return nil }
         if history.generation - generation >= Self.longestHistory { return .longAgo }
         guard generation != history.generation else { return nil }
-        guard generation < history.generation, !history.isRetired else { return .ofAnotherLine }
-        return .continued(behind: history.generation - generation, rotations: history.rotations)
+        let behind = history.generation - generation
+        guard behind > 0, !history.isRetired(behind: behind) else { return .ofAnotherLine }
+        return .continued(behind: behind, rotations: history.rotations)
     }
 
     /// The number of generations back to which a stolen token is distinguished from an invented one: some milliseconds

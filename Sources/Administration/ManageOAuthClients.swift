@@ -91,7 +91,11 @@ package struct ManageOAuthClients: Sendable {
     package func delete(_ id: String, of project: ProjectID) async throws { try await store.delete(id, of: project) }
 
     private static func checked(_ metadata: JSONObject) throws -> ClientMetadata {
-        do throws(OAuthError) { return try ClientMetadata(metadata) } catch {
+        do throws(OAuthError) {
+            let metadata = try ClientMetadata(metadata)
+            try metadata.checkSize()
+            return metadata
+        } catch {
             throw AdministrationError.invalid(error.description)
         }
     }

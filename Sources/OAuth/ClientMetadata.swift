@@ -53,6 +53,15 @@ package struct ClientMetadata: Sendable, Hashable {
 
     /// The most that a client may register of anything.
     private static let limit = 50
+    /// Bytes of all members as JSON: nodes keep a thousand clients in memory, whoever made them.
+    private static let maximumSize = 16_384
+
+    /// - Throws: ``OAuthError`` if it is larger than what is kept of a client.
+    package func checkSize() throws(OAuthError) {
+        guard JSONObject(members).jsonText.utf8.count <= Self.maximumSize else {
+            throw OAuthError(.invalidClientMetadata, "The metadata is limited to 16 KB")
+        }
+    }
 
     /// - Parameter members: null is absent, as in a client's document.
     package init(_ members: JSONObject) throws(OAuthError) {

@@ -13,6 +13,7 @@ final class Job: @unchecked Sendable {
     var state = State.new
     var isCancelled = false
     let since = ContinuousClock.now
+    let share = PostgresShare.current
     /// Runs on the worker's thread and resumes the caller.
     let work: @Sendable (Worker, Connection, Job) -> Void
     /// Resumes the caller without having run.

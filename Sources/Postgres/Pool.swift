@@ -13,7 +13,7 @@ final class Pool: @unchecked Sendable {
     private var workers: [Worker] = []
 
     // Guarded by the lock
-    private var queue: [Job] = []
+    private var queue: JobQueue
     /// Workers waiting with a connection; the last one was used most recently.
     private var idle: [Worker] = []
     /// Workers waiting without a connection.
@@ -40,6 +40,7 @@ final class Pool: @unchecked Sendable {
 
     init(_ configuration: PostgresClient.Configuration, logger: Logger) {
         self.configuration = configuration
+        queue = JobQueue(limit: configuration.queueLimit)
         self.logger = logger
     }
 
@@ -70,12 +71,11 @@ final class Pool: @unchecked Sendable {
                 refused += 1
                 return PostgresError(.unavailable)
             }
-            if queue.count >= configuration.queueLimit {
+            guard queue.insert(job) else {
                 refused += 1
                 return PostgresError(.overloaded)
             }
             job.state = .queued
-            queue.append(job)
             wakeOne()
             return nil
         }
@@ -98,7 +98,7 @@ final class Pool: @unchecked Sendable {
     /// Whether some statements have waited for so long, and none was answered.
     func isStalled(for limit: Duration) -> Bool {
         lock.withLock {
-            let waiting = workers.compactMap(\.askedAt) + queue.prefix(1).map(\.since)
+            let waiting = workers.compactMap(\.askedAt) + (queue.since.map { [$0] } ?? [])
             let since = [waiting.min(), lastAnswer].compactMap(\.self).max()
             return !waiting.isEmpty && since.map { ContinuousClock.now - $0 >= limit } ?? false
         }
@@ -121,7 +121,7 @@ final class Pool: @unchecked Sendable {
             case .new, .finished: return false
             case .queued:
                 job.state = .finished
-                queue.removeAll { $0 === job }
+                queue.remove(job)
                 return true
             case .running(let worker):
                 let stuck = self.canceller.flatMap { $0.isStuck ? $0 : nil }
@@ -192,8 +192,7 @@ final class Pool: @unchecked Sendable {
 
     func takeJob(for worker: Worker) -> Job? {
         lock.withLock {
-            guard !queue.isEmpty else { return nil }
-            let job = queue.removeFirst()
+            guard let job = queue.next() else { return nil }
             job.state = .running(worker)
             worker.askedAt = .now
             begun += 1
@@ -284,9 +283,10 @@ final class Pool: @unchecked Sendable {
             guard running == 0 else { return ([CheckedContinuation<Void, Never>](), [Job]()) }
             canceller?.close()
             workers = []
-            defer { (whenClosed, queue) = ([], []) }
-            for job in queue { job.state = .finished }
-            return (whenClosed, queue)
+            defer { whenClosed = [] }
+            let failed = queue.removeAll()
+            for job in failed { job.state = .finished }
+            return (whenClosed, failed)
         }
         for job in failed { job.fail(PostgresError(.unavailable, reason: "the client is closed")) }
         for continuation in waiting { continuation.resume() }
@@ -341,8 +341,8 @@ final class Pool: @unchecked Sendable {
     /// The jobs that no worker is left to run.
     private func takeUnservable() -> [Job] {
         guard isHopeless, dialing == 0, !isWaitingForServer else { return [] }
-        for job in queue { job.state = .finished }
-        defer { queue = [] }
-        return queue
+        let failed = queue.removeAll()
+        for job in failed { job.state = .finished }
+        return failed
     }
 }

@@ -83,6 +83,9 @@ package enum RateLimitKind: String, Sendable, Hashable, CaseIterable {
         }
     }
 
+    /// Counted over all tenants of a project, or a project's admin could multiply it (threats.md, T-E7).
+    package var spansTenants: Bool { self == .mailsPerProject || self == .smsPerProject }
+
     /// Counted over all projects of the deployment, so that another project is not another budget (threats.md, T-E8);
     /// for recipients, over all projects more widely than in each, so that no project uses up what another needs (T-E34).
     package var spansProjects: Bool {

@@ -18,7 +18,7 @@ package final class AccountGate: Sendable {
 
     /// Two, so that the lock is never idle.
     static let width = 2
-    static let queueLimit = 64
+    static let queueLimit = 48
 
     private struct Key: Hashable {
         var project: ProjectID

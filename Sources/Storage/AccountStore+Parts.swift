@@ -130,7 +130,7 @@ extension AccountStore {
             } ?? ""
         return """
             UPDATE sessions s SET previous_hash = secret_hash, secret_hash = \(session.secretHash),
-                generation = generation + 1, rotations = (array_prepend(\(now), rotations))[1:8],
+                generation = generation + 1, rotations = (array_prepend(\(retiresOldSecret ? SessionHistory.retirement : now), rotations))[1:8],
                 successor_used_at = CASE WHEN \(retiresOldSecret) THEN '-infinity'::timestamptz END,
                 \(sql: signsIn) sign_in_provider = \(session.signInProvider.rawValue),
                 claims = \(session.claims), sign_in_attributes = \(session.signInAttributes),

@@ -125,7 +125,8 @@ package final class Batcher<Key: Hashable & Sendable, Question: Sendable, Answer
         }
         guard isFirst else { return try await wait(question, keys) }
         defer { passOn() }
-        return try await answerAlone(question)
+        // Others wait for it, so it does not wait for the turn of its network.
+        return try await PostgresShare.with(nil) { try await answerAlone(question) }
     }
 
     private func answerAlone(_ question: Question) async throws -> Answer {

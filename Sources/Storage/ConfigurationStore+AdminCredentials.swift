@@ -122,7 +122,8 @@ extension ConfigurationStore {
             RETURNING project
             """,
             recording: AuditEntry(action, in: nil, resource: id, at: now()),
-            ofRows: true
+            ofRows: true,
+            of: project
         )
     }
 

@@ -217,7 +217,8 @@ extension ConfigurationStore {
             RETURNING project
             """,
             recording: AuditEntry(.apiKeyRevoked, in: nil, resource: key.rawValue, at: now()),
-            ofRows: true
+            ofRows: true,
+            of: project
         )
     }
 

@@ -173,15 +173,17 @@ package final class ConfigurationStore: Service, Sendable {
     ///   - change: must return the changed rows.
     ///   - entry: the audit entry for each; `ofRows` takes its project from the rows.
     ///   - project: the one that gets more to keep; nil for none.
+    ///   - owner: whose turn it takes; the entry's project unless it is named.
     /// - Throws: ``ConfigurationError/notFound`` if no row was changed; ``ConfigurationError/tooLarge``.
     func changing(
         _ change: SQL,
         recording entry: AuditEntry,
         ofRows: Bool = false,
-        adding project: ProjectID? = nil
+        adding project: ProjectID? = nil,
+        of owner: ProjectID? = nil
     ) async throws {
         let statement = Self.recorded(rowsOf: change, entry, ofRows: ofRows)
-        let changed = try await inTurn(of: entry.scope?.project) { () -> [Int64] in
+        let changed = try await inTurn(of: owner ?? entry.scope?.project) { () -> [Int64] in
             guard let project else { return try await database.query(statement) { try $0.next() } }
             return try await database.transaction { transaction in
                 try await Self.keepingSize(of: project, transaction) {
@@ -189,8 +191,8 @@ package final class ConfigurationStore: Service, Sendable {
                 }
             }
         }
-        try await load()
         guard changed.first ?? 0 > 0 else { throw ConfigurationError.notFound }
+        try await load()
     }
 
     /// The same, with another statement in the same transaction, if the first has changed anything.
@@ -208,8 +210,8 @@ package final class ConfigurationStore: Service, Sendable {
             try await transaction.execute(next)
             return true
         }
-        try await load()
         guard isChanged else { throw ConfigurationError.notFound }
+        try await load()
     }
 
     /// Waits without a connection until a project may change its configuration; the deployment's waits for none.

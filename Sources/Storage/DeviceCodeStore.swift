@@ -110,7 +110,7 @@ package struct DeviceCodeStore: Sendable {
         case expired
     }
 
-    /// A device asks.
+    /// A device asks; too soon, it writes nothing.
     ///
     /// - Returns: nil if the code is unknown, or another client's.
     package func poll(
@@ -123,15 +123,13 @@ package struct DeviceCodeStore: Sendable {
         try await database.query(
             """
             WITH before AS MATERIALIZED (
-                SELECT * FROM device_codes
+                SELECT *, coalesce(polled_at > \(now.addingTimeInterval(-interval)), false) AS is_fast FROM device_codes
                 WHERE project = \(project.rawValue) AND code_hash = \(codeHash) AND client = \(client)
-                FOR NO KEY UPDATE
             ), polled AS (
                 UPDATE device_codes d SET polled_at = \(now) FROM before b
-                WHERE d.project = b.project AND d.code_hash = b.code_hash
+                WHERE d.project = b.project AND d.code_hash = b.code_hash AND NOT b.is_fast
             )
-            SELECT account, session, revoked_version, application_grant::text, denied, expires_at <= \(now),
-                coalesce(polled_at > \(now.addingTimeInterval(-interval)), false)
+            SELECT account, session, revoked_version, application_grant::text, denied, expires_at <= \(now), is_fast
             FROM before
             """
         ) { row -> Answer in

@@ -10,6 +10,8 @@ import struct Foundation.Date
 /// begins when they have ended.
 struct EndedClients: Sendable {
     let database: PostgresClient
+    /// Read for each portion: the feed of revocations shows nothing that ended long before it was written.
+    let now: @Sendable () -> Date
 
     private static let portion = 1000
 
@@ -26,30 +28,45 @@ struct EndedClients: Sendable {
         "NOT EXISTS (SELECT FROM ended_clients WHERE project = \(project.rawValue) AND client = \(client))"
     }
 
-    /// Ends the grants of all noted clients, with pauses.
+    /// Ends the grants of all noted clients, with pauses: a portion of each in turn, so that none waits for another's.
+    ///
+    /// A client whose grants cannot be ended keeps no other's from it.
     ///
     /// - Returns: the number of ended grants.
-    func endAll(now: Date) async throws -> Int {
+    /// - Throws: the first failure, at the end.
+    func endAll() async throws -> Int {
         let noted = try await database.query("SELECT project, client FROM ended_clients ORDER BY ended_at LIMIT 1000") {
             row in
             (ProjectID(rawValue: try row.next(String.self)), try row.next(String.self))
         }
+        var open = noted.compactMap { project, client in project.map { ($0, client, Place()) } }
         var total = 0
-        for case (let project?, let client) in noted {
-            var place = Place()
-            while let next = try await unhurried({ try await end(of: client, in: project, after: place, now: now) }) {
-                place = next
-                total += next.count
+        var failure: (any Error)?
+        while !open.isEmpty {
+            var rest: [(ProjectID, String, Place)] = []
+            for (project, client, place) in open {
+                do {
+                    let next = try await unhurried { try await end(of: client, in: project, after: place) }
+                    total += next?.count ?? 0
+                    if let next, next.count == Self.portion { rest.append((project, client, next)) }
+                } catch {
+                    guard !Task.isCancelled else { throw error }
+                    failure = failure ?? error
+                }
             }
+            open = rest
         }
+        if let failure { throw failure }
         return total
     }
 
     /// Ends the grants of a noted client, ten portions at most: the rest is left to the sweeper.
-    func end(of client: String, in project: ProjectID, now: Date) async throws {
+    func end(of client: String, in project: ProjectID) async throws {
         var place = Place()
         for _ in 0..<10 {
-            guard let next = try await end(of: client, in: project, after: place, now: now) else { return }
+            guard let next = try await end(of: client, in: project, after: place), next.count == Self.portion else {
+                return
+            }
             place = next
         }
     }
@@ -66,8 +83,8 @@ struct EndedClients: Sendable {
     /// While the client is noted, it opens no sessions: all that there are end. They are locked in the order of their keys,
     /// as refreshes lock them.
     ///
-    /// - Returns: nil if it was the last.
-    private func end(of client: String, in project: ProjectID, after place: Place, now: Date) async throws -> Place? {
+    /// - Returns: nil if there was none; with fewer sessions than a portion has, it was the last.
+    private func end(of client: String, in project: ProjectID, after place: Place) async throws -> Place? {
         let isIt: SQL = "project = \(project.rawValue) AND client = \(client)"
         let last = try await database.query(
             """
@@ -77,7 +94,7 @@ struct EndedClients: Sendable {
                     AND EXISTS (SELECT FROM ended_clients WHERE \(sql: isIt))
                 ORDER BY account, session LIMIT \(Self.portion) FOR NO KEY UPDATE
             ), ended AS (
-                UPDATE sessions s SET revoked_at = \(now) FROM portion p
+                UPDATE sessions s SET revoked_at = \(now()) FROM portion p
                 WHERE s.project = \(project.rawValue) AND s.account = p.account AND s.session = p.session
             )
             SELECT account, session, count(*) OVER () FROM portion ORDER BY account DESC, session DESC LIMIT 1
@@ -85,7 +102,7 @@ struct EndedClients: Sendable {
         ) { row in
             Place(account: try row.next(), session: try row.next(), count: Int(try row.next(Int64.self)))
         }.first
-        if let last, last.count == Self.portion { return last }
+        guard last?.count != Self.portion else { return last }
         try await database.execute(
             """
             WITH asked AS (DELETE FROM device_codes WHERE \(sql: isIt))
@@ -93,6 +110,6 @@ struct EndedClients: Sendable {
                 AND NOT EXISTS (SELECT FROM sessions WHERE \(sql: isIt) AND revoked_at IS NULL)
             """
         )
-        return nil
+        return last
     }
 }

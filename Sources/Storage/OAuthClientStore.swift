@@ -11,7 +11,7 @@ package import struct Foundation.Date
 /// They may be many, so a node knows only those that it has met, until the configuration changes.
 package final class OAuthClientStore: Sendable {
     private let configuration: ConfigurationStore
-    private var ended: EndedClients { EndedClients(database: configuration.database) }
+    private var ended: EndedClients { EndedClients(database: configuration.database, now: configuration.now) }
     private let known = Mutex(Known())
 
     private struct Known {
@@ -206,7 +206,7 @@ package final class OAuthClientStore: Sendable {
             through: gate(registrationHash != nil),
             then: EndedClients.noting(id, in: project, at: now)
         )
-        try await ended.end(of: id, in: project, now: now)
+        try await ended.end(of: id, in: project)
     }
 
     // MARK: Clients that nobody of the project chose
@@ -314,7 +314,7 @@ package final class OAuthClientStore: Sendable {
             return true
         }
         forget(Key(project: project, client: id))
-        if isGone { try await ended.end(of: id, in: project, now: now) }
+        if isGone { try await ended.end(of: id, in: project) }
         return isGone
     }
 

@@ -84,7 +84,8 @@ package struct RateLimits: Sendable {
         buckets = keys.flatMap { key -> [Bucket] in
             let (kind, values) = (key.kind, key.values)
             guard kind.spansProjects else {
-                return [Bucket(kind, of: project, [scope.tenant.rawValue] + values, settings[kind], now)]
+                let tenant = kind.spansTenants ? "" : scope.tenant.rawValue
+                return [Bucket(kind, of: project, [tenant] + values, settings[kind], now)]
             }
             if kind == .signUpsPerAddress, let signUps { return [Bucket(kind, of: project, values, signUps, now)] }
             let shared = deployment.budget(of: kind, for: address)

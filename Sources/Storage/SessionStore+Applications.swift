@@ -160,6 +160,7 @@ extension SessionStore {
         """
         JOIN oauth_clients c ON c.project = a.project AND c.client = \(id)
             AND c.origin <> \(OAuthClient.Origin.blocked.rawValue)
+            AND NOT EXISTS (SELECT FROM ended_clients e WHERE e.project = c.project AND e.client = c.client)
         """
     }
 

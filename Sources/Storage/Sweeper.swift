@@ -147,7 +147,7 @@ package struct Sweeper: Service {
     }
 
     /// What is left of the grants to deleted applications, so that a new one may have the ID.
-    private func endGrants() async throws -> Int { try await EndedClients(database: database).endAll(now: now()) }
+    private func endGrants() async throws -> Int { try await EndedClients(database: database, now: now).endAll() }
 
     /// Clients that registered themselves, and clients' documents, that nobody uses.
     private func sweepClients() async throws -> Int {

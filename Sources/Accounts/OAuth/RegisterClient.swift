@@ -97,9 +97,10 @@ package struct RegisterClient: Sendable {
     /// Anybody may register, so what is kept of each is little.
     private static func checked(_ members: JSONObject) throws(OAuthError) -> ClientMetadata {
         let metadata = try ClientMetadata(members)
-        guard JSONObject(metadata.members).jsonText.utf8.count <= 16_384, metadata.redirectURIs.count <= 10,
-            metadata.logoutURIs.count <= 10
-        else { throw OAuthError(.invalidClientMetadata, "The metadata is limited to 16 KB and ten URIs of a kind") }
+        try metadata.checkSize()
+        guard metadata.redirectURIs.count <= 10, metadata.logoutURIs.count <= 10 else {
+            throw OAuthError(.invalidClientMetadata, "The metadata is limited to ten URIs of a kind")
+        }
         return metadata
     }
 

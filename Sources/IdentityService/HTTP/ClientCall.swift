@@ -51,5 +51,6 @@ extension Caller {
         longestIDToken = call.longestIDToken
         isVouchedFor = call.headers[.clientAddress] != nil
         origin = call.headers[.origin]
+        host = call.host
     }
 }

@@ -3,6 +3,7 @@ import struct Foundation.Date
 import HTTPTypes
 import Logging
 package import NIOCore
+import Postgres
 import Projects
 import Storage
 import Text
@@ -136,6 +137,7 @@ package struct ServiceResponder: Sendable {
         }
         let query = try QueryParameters.read(fields, by: route)
         let visitor = try visitor(of: request, route)
+        let device = device(request)
         let call = Call(
             method: request.method,
             path: request.path,
@@ -144,10 +146,22 @@ package struct ServiceResponder: Sendable {
             rawQuery: request.query,
             headers: request.headers,
             body: request.body,
-            device: visitor ?? device(request),
+            device: visitor ?? device,
             longestIDToken: request.longestIDToken,
             logger: logger
         )
+        return try await PostgresShare.with(device.site ?? device.subscriber) {
+            try await answer(call, for: visitor, route, id)
+        }
+    }
+
+    /// - Parameter visitor: the one for whom a back end calls.
+    private func answer(
+        _ call: Call,
+        for visitor: Call.Device?,
+        _ route: Route,
+        _ id: String
+    ) async throws -> Response {
         switch route.access {
         case .unbuilt:
             throw WireError.notBuilt
@@ -156,12 +170,19 @@ package struct ServiceResponder: Sendable {
         case .client(_, let handler) where visitor != nil:
             let admin = try await gate.admin(call.headers)
             let project = try await gate.project(of: call, forBackEnd: admin, host: route.host)
-            return try await self.call(handler, call, project, apiKey: try gate.key(query, request.headers), route, id)
-        case .client(let form?, _) where Gate.hasBearer(request.headers):
+            return try await self.call(
+                handler,
+                call,
+                project,
+                apiKey: try gate.key(call.query, call.headers),
+                route,
+                id
+            )
+        case .client(let form?, _) where Gate.hasBearer(call.headers):
             return try await self.call(form, call, hasKey: false, route, id)
         case .client(_, let handler):
-            let key = try gate.key(query, request.headers)
-            let backEnd = key == nil && Gate.hasBearer(request.headers) ? try await gate.admin(call.headers) : nil
+            let key = try gate.key(call.query, call.headers)
+            let backEnd = key == nil && Gate.hasBearer(call.headers) ? try await gate.admin(call.headers) : nil
             let project =
                 if let backEnd {
                     try await gate.project(of: call, forBackEnd: backEnd, host: route.host)
@@ -170,7 +191,7 @@ package struct ServiceResponder: Sendable {
                 }
             return try await self.call(handler, call, project, apiKey: key, backEnd: backEnd, route, id)
         case .admin(let scope, let handler):
-            let hasKey = try gate.key(query, request.headers) != nil
+            let hasKey = try gate.key(call.query, call.headers) != nil
             return try await self.call(Route.AdminForm(scope, handler), call, hasKey: hasKey, route, id)
         }
     }

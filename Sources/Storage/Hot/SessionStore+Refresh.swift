@@ -157,8 +157,7 @@ extension SessionStore {
         let rows = try await database.query(
             """
             WITH \(sql: limits.taking)
-            SELECT m.passed, s.secret_hash, s.generation, s.rotations,
-                coalesce(s.successor_used_at = '-infinity', false)
+            SELECT m.passed, s.secret_hash, s.generation, s.rotations
             FROM limits m
             LEFT JOIN sessions s ON \(sql: limits.havePassed) AND s.project = \(key.project.rawValue)
                 AND s.account = \(key.account.rawValue) AND s.session = \(key.session.rawValue)
@@ -169,8 +168,7 @@ extension SessionStore {
             return SessionHistory(
                 secretHash: hash,
                 generation: Int(try row.next(Int32.self)),
-                rotations: try row.next(),
-                isRetired: try row.next()
+                rotations: try row.next()
             )
         }
         return rows.first ?? nil
@@ -304,10 +302,14 @@ package struct SessionHistory: Sendable {
     package var secretHash: [UInt8]
     /// The number of replacements.
     package var generation: Int
-    /// The times of the last eight replacements, newest first.
+    /// The times of the last eight replacements, newest first; ``retirement`` for those that ended the tokens before them.
     package var rotations: [Date]
-    /// Whether what last continued the session was a change of the password or email, which ends the tokens before it.
-    package var isRetired: Bool
+
+    /// In place of the time of a change of the password or email.
+    static let retirement = Date(timeIntervalSince1970: 0)
+
+    /// Whether a change of the password or email ended the token so many generations ago.
+    package func isRetired(behind: Int) -> Bool { rotations.prefix(behind).contains(Self.retirement) }
 }
 
 /// A session with its account.

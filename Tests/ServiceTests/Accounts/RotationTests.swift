@@ -137,7 +137,9 @@ struct RotationTests {
 
     @Test("T-D3: the token of before a password change is refused, and ends nothing")
     func retired() async throws {
-        try await TestService.run(Self.options()) { service in
+        try await PhoneScene.run {
+            $0.rotateRefreshTokens = true
+        } _: { service in
             let user = try await service.signUp("ada@example.com")
             let changed = try await service.call(
                 "accounts:update",
@@ -147,7 +149,13 @@ struct RotationTests {
             let next = try await service.refresh(changed.refreshToken)
             #expect(next.status == 200, "\(next)")
             #expect(try await service.refresh(user.refreshToken).error == "TOKEN_EXPIRED")
-            #expect(try await service.refresh(next.refreshToken).status == 200)
+            // Nor after the session went on, with or without a sign-in.
+            let sent = try await service.code(to: "+16505550113")
+            let linked = try await service.signInByPhone(sent.body(["idToken": JSON(next.idToken)]))
+            let last = try await service.refresh(linked.refreshToken)
+            service.clock.advance(by: 120)
+            #expect(try await service.refresh(user.refreshToken).error == "TOKEN_EXPIRED")
+            #expect(try await service.refresh(last.refreshToken).status == 200)
             #expect(alarms(service) == 0)
         }
     }

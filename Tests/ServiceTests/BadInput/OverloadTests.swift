@@ -86,6 +86,35 @@ struct OverloadTests {
         }
     }
 
+    @Test("T-E36: the statements of one network that wait are a quarter of all: others sign in")
+    func manyStatements() async throws {
+        var options = try LimitScene.options()
+        options.statementsThatWait = 16
+        try await TestService.run(options) { service in
+            _ = try await service.signUp("ada@example.com", from: "198.18.33.1")
+            try await service.signIn("eve@example.com", "wrong", from: "198.18.33.2")
+                .expectRefused("INVALID_LOGIN_CREDENTIALS")
+            let project = service.project.id.rawValue
+            let held = try await TestDatabase.current.client.transaction { transaction in
+                try await transaction.execute("SELECT FROM rate_limits WHERE project = \(project) FOR UPDATE")
+                let answered = Counter()
+                let all = Task {
+                    try await Self.all(20) { _ in
+                        defer { answered.increment() }
+                        return try await service.signIn("eve@example.com", "wrong", from: "198.18.33.2")
+                    }
+                }
+                // Four have a connection, and four wait for one.
+                try await waitUntil { answered.value >= 12 }
+                let other = Task { try await service.signIn("ada@example.com", "correct", from: "198.18.33.3") }
+                try await waitUntil { service.stores.database.load.waiting == 5 }
+                return (all, other)
+            }
+            let (crowd, other) = (try await held.0.value, try await held.1.value)
+            #expect(other.status != 503 && crowd.filter { $0.status == 503 }.count == 12, "\(other), \(crowd)")
+        }
+    }
+
     @Test("T-E9: a full queue of password hashes: 503, never another answer, no try used up, and room again afterwards")
     func fullHashQueue() async throws {
         let gate = Gate(isOpen: true)

@@ -314,6 +314,10 @@ struct OAuthGrantTests {
             #expect(try await register(many).oauthError == "invalid_client_metadata")
             let long = "https://tea.example.com/" + String(repeating: "a", count: 2_000)
             #expect(try await register((0..<9).map { "\(long)\($0)" }).oauthError == "invalid_client_metadata")
+            // Nor are those of admins large, which every node keeps as well.
+            let large: JSON = ["redirect_uris": .array((0..<9).map { .string("\(long)\($0)") })]
+            let refused = try await scene.service.admin("oauthClients", large, version: "v2")
+            #expect(refused.error == "INVALID_CONFIG : The metadata is limited to 16 KB", "\(refused)")
             var ids: [String] = []
             for _ in 0..<2 { ids.append(try #require(try await register([OAuthScene.callback])["client_id"]?.string)) }
             var used = scene

@@ -23,6 +23,30 @@ struct LimitBypassTests {
         }
     }
 
+    @Test("T-F36: what pages of other sites ask for uses up nothing of those at their visitors' address")
+    func foreignPages() async throws {
+        try await LimitScene.run { service in
+            /// What 120 sign-ups are answered.
+            func signUp(_ origins: [String?]) async throws -> [String: Int] {
+                var answers: [String: Int] = [:]
+                for number in 0..<120 {
+                    let origin = origins[number % origins.count].map { [("Origin", $0)] } ?? []
+                    let headers = [("X-Forwarded-For", "198.18.34.1")] + origin
+                    let reply = try await service.call("accounts:signUp", headers: headers)
+                    answers[reply.code ?? "", default: 0] += 1
+                }
+                return answers
+            }
+            let limited = ["": 100, "TOO_MANY_ATTEMPTS_TRY_LATER": 20]
+            let foreign = ["https://evil.example", "null", "http://evil.example:81", "chrome-extension://evil"]
+            let pages = try await signUp(foreign)
+            #expect(pages == limited)
+            // An app without a browser, and pages of the project.
+            let own = try await signUp([nil, "http://localhost:5000", "http://localhost"])
+            #expect(own == limited)
+        }
+    }
+
     @Test("T-E8: spellings of one email address are one")
     func spellings() async throws {
         try await LimitScene.run { service in

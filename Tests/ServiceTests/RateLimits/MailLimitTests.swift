@@ -179,6 +179,27 @@ struct MailLimitTests {
             #expect(link.status == 200, "\(link)")
         }
     }
+
+    @Test("T-E7: emails of a project's tenants are of the project's quota, however many tenants there are")
+    func tenants() async throws {
+        try await LimitScene.run({ $0.allowsTenants = true }) { service in
+            try await service.limit(["mailsPerProject": ["count": 3, "seconds": 86_400]])
+            for number in 0..<4 {
+                let tenant = try await service.makeTenant("Tenant", ["enableEmailLinkSignin": true])
+                let ask: JSON = [
+                    "requestType": "EMAIL_SIGNIN", "email": .string("user\(number)@example.com"),
+                    "continueUrl": "http://localhost",
+                ]
+                let reply = try await service.admin("tenants/\(tenant)/accounts:sendOobCode", ask)
+                if number < 3 {
+                    #expect(reply.status == 200, "\(reply)")
+                } else {
+                    reply.expectRefused("QUOTA_EXCEEDED")
+                }
+            }
+        }
+    }
+
     @Test("T-E7: emails that a project's back end has sent are of the project's quota, whoever gets them")
     func backEnd() async throws {
         try await LimitScene.run { service in

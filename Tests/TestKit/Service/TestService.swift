@@ -64,6 +64,8 @@ package struct TestService: Sendable {
         package var conninfo: String?
         package var batches = true
         package var connections = 4
+        /// How many statements may wait for a connection; nil for as many as tests need.
+        package var statementsThatWait: Int?
         /// Whether nothing is refused because the database is slow; a test that takes it away needs the service's own
         /// limits.
         package var waitsForDatabase = true
@@ -119,16 +121,15 @@ package struct TestService: Sendable {
         logger.logLevel = .debug
         // A test that names a database breaks it.
         let lent =
-            options.conninfo == nil
+            options.conninfo == nil && options.statementsThatWait == nil
             ? LentClients.take(TestDatabase.current.conninfo, connections: options.connections) : nil
-        let database =
-            lent?.database
-            ?? PostgresClient(
-                options.waitsForDatabase
-                    ? .patient(options.conninfo ?? "", connections: options.connections)
-                    : .init(conninfo: options.conninfo ?? "", connections: options.connections),
-                logger: logger
-            )
+        let conninfo = options.conninfo ?? TestDatabase.current.conninfo
+        var configuration =
+            options.waitsForDatabase
+            ? PostgresClient.Configuration.patient(conninfo, connections: options.connections)
+            : PostgresClient.Configuration(conninfo: conninfo, connections: options.connections)
+        if let limit = options.statementsThatWait { configuration.queueLimit = limit }
+        let database = lent?.database ?? PostgresClient(configuration, logger: logger)
         let clock = options.clock ?? SteppableClock()
         let stores = Stores(
             database: database,

@@ -35,19 +35,19 @@ struct AccountGateTests {
         }
     }
 
-    @Test("T-E28: two write an account at a time, 64 wait, more are refused; other accounts and lanes pass")
+    @Test("T-E28: two write an account at a time, 48 wait, more are refused; other accounts and lanes pass")
     func limits() async throws {
         let crowd = Crowd()
-        let tasks = come(72, .change, crowd)
+        let tasks = come(56, .change, crowd)
         try await waitUntil { crowd.refused.value == 6 }
         #expect(crowd.inside.value == 2)
         try await gate.pass(ada, in: project, .signIn) {}
         try await gate.pass(AccountID("eve"), in: project, .change) {}
         crowd.exit.open()
         for task in tasks { try await task.value }
-        #expect(crowd.inside.value == 66 && crowd.refused.value == 6)
+        #expect(crowd.inside.value == 50 && crowd.refused.value == 6)
         let next = Crowd()
-        let others = come(72, .change, next)
+        let others = come(56, .change, next)
         try await waitUntil { next.refused.value == 6 && next.inside.value == 2 }
         next.exit.open()
         for task in others { try await task.value }
@@ -58,13 +58,13 @@ struct AccountGateTests {
         let crowd = Crowd()
         let holders = come(2, .signIn, crowd)
         try await waitUntil { crowd.inside.value == 2 }
-        let waiting = come(72, .signIn, crowd)
+        let waiting = come(56, .signIn, crowd)
         try await waitUntil { crowd.refused.value == 8 }
         for task in waiting { task.cancel() }
         for task in waiting { _ = await task.result }
-        let last = come(64, .signIn, crowd)
+        let last = come(48, .signIn, crowd)
         crowd.exit.open()
         for task in holders + last { try await task.value }
-        #expect(crowd.inside.value == 66 && crowd.refused.value == 8)
+        #expect(crowd.inside.value == 50 && crowd.refused.value == 8)
     }
 }
