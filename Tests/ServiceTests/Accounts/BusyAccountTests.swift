@@ -41,20 +41,20 @@ struct BusyAccountTests {
             }
             await held.pass()
             try await withThrowingTaskGroup(of: Void.self) { group in
-                for _ in 0..<66 {
+                for _ in 0..<64 {
                     group.addTask {
                         let reply = try await request.send(service, user)
                         if reply.error == "TOO_MANY_ATTEMPTS_TRY_LATER" { busy.increment() } else { done.increment() }
                     }
                 }
-                try await waitUntil { busy.value == 16 }
+                try await waitUntil { busy.value >= 14 }
                 #expect(try await service.lookUp(other.idToken).status == 200)
                 #expect(done.value == 0)
                 end.open()
                 try await group.waitForAll()
             }
             try await holder
-            #expect(busy.value == 16 && done.value == 50)
+            #expect(busy.value == 14 && done.value == 50)
         }
     }
 }

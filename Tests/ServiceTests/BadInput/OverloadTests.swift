@@ -86,7 +86,7 @@ struct OverloadTests {
         }
     }
 
-    @Test("T-E36: the statements of one network that wait are a quarter of all: others sign in")
+    @Test("T-E36: the statements of one network that wait are a quarter of all: others sign in", .database)
     func manyStatements() async throws {
         var options = try LimitScene.options()
         options.statementsThatWait = 16
@@ -95,6 +95,7 @@ struct OverloadTests {
             try await service.signIn("eve@example.com", "wrong", from: "198.18.33.2")
                 .expectRefused("INVALID_LOGIN_CREDENTIALS")
             let project = service.project.id.rawValue
+            try await service.stores.database.onEachConnection { _ in }
             let held = try await TestDatabase.current.client.transaction { transaction in
                 try await transaction.execute("SELECT FROM rate_limits WHERE project = \(project) FOR UPDATE")
                 let answered = Counter()

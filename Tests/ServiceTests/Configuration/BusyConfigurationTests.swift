@@ -4,7 +4,7 @@ import Projects
 import TestKit
 import Testing
 
-@Suite("Changes of a busy configuration", .database, .serialized, .timeLimit(.minutes(10)))
+@Suite("Changes of a busy configuration", .serialized, .timeLimit(.minutes(10)))
 struct BusyConfigurationTests {
     /// What waits for the version's row.
     enum Change: String, CaseIterable, Sendable {
@@ -47,6 +47,7 @@ struct BusyConfigurationTests {
 
     @Test(
         "T-E11: changes of the configuration that wait for one another leave connections to requests",
+        .database,
         arguments: Change.allCases
     )
     func leavesConnections(_ change: Change) async throws {
