@@ -6,7 +6,8 @@ package import Secrets
 /// id>.<secret>`, whose last part is base64url of the secret, the generation and its proof.
 ///
 /// It names its session's row, and a token of another project is recognized without a database query. Each token has
-/// exactly one spelling. The row stores ``secretHash``. The proof says that the service made this token, also of a session
+/// exactly one spelling, but for the generation and its proof, which only say what a secret that is not the current one was.
+/// The row stores ``secretHash``. The proof says that the service made this token, also of a session
 /// that the database does not know, or not yet, because it was restored; nothing else depends on it. Releases before 1.0
 /// made tokens without it.
 package struct RefreshToken: Sendable, Hashable {

@@ -58,8 +58,12 @@ struct AccessEntry {
         (meter ?? unmatched).record(status: status.code, code: code, duration)
     }
 
+    /// What asks a node every few seconds how it is, and writes a line only when it hears something else than usual.
+    private static let probes: Set = ["/healthz", "/readyz", "/metrics"]
+
     func log(_ status: HTTPResponse.Status, to logger: Logger) {
-        guard logger.logLevel <= .info else { return }
+        let level = Self.probes.contains(path) && status.kind == .successful ? Logger.Level.debug : .info
+        guard logger.logLevel <= level else { return }
         var metadata: Logger.Metadata = [
             "trace.id": "\(trace.id)", "http.method": "\(method.rawValue)", "http.path": "\(path)",
             "http.status": "\(status.code)",
@@ -68,6 +72,6 @@ struct AccessEntry {
         ]
         if let code { metadata["error.code"] = "\(code)" }
         if let cause { metadata["error.cause"] = "\(cause)" }
-        logger.info("Request", metadata: metadata)
+        logger.log(level: level, "Request", metadata: metadata)
     }
 }
