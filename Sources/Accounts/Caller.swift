@@ -35,6 +35,8 @@ package struct Caller: Sendable {
     package var origin: String?
     /// The `Host` that was called.
     package var host: String?
+    /// A browser asked for a part of another site's page (Fetch Metadata), which may have no `Origin`.
+    package var isPartOfForeignPage = false
     /// The result of a CAPTCHA, for operations that need one (``Projects/CaptchaOperation``).
     package var captchaResponse: Secret?
 
@@ -63,7 +65,7 @@ package struct Caller: Sendable {
     /// Whether a page called that is neither the project's nor the service's: what counts by address counts apart, or any page
     /// that somebody visits could use up what everybody at their address has (threats.md, T-F36).
     var isFromForeignPage: Bool {
-        guard let origin else { return false }
+        guard let origin else { return isPartOfForeignPage }
         guard let page = ContinueURI(origin), page.isOrigin else { return true }
         return page.authority != host && !page.isAuthorizedOrigin(of: project.settings, anyLoopback: true)
     }

@@ -171,8 +171,10 @@ extension Parts {
     }
 
     private func limits(_ keys: [RateLimitKey], _ caller: Caller) -> RateLimits {
-        RateLimits(
-            keys.filter { !caller.isBackEnd || !$0.kind.countsAddresses }.flatMap { [$0] + ofSite($0.kind, caller) },
+        let counted = keys.filter { !caller.isBackEnd || !$0.kind.countsAddresses }
+            .flatMap { [$0] + ofSite($0.kind, caller) }
+        return RateLimits(
+            caller.isFromForeignPage ? counted.map(\.ofForeignPage) : counted,
             settings: caller.project.settings.rateLimits,
             deployment: deploymentLimits,
             from: caller.address,
@@ -192,8 +194,7 @@ private func ofSite(_ kind: RateLimitKind, _ caller: Caller) -> [RateLimitKey] {
     guard let site = caller.site, kind.countsAddresses, !caller.isVouchedFor,
         kind != .flowsPerAddress, kind != .signUpsPerAddress
     else { return [] }
-    let place = site + (caller.isFromForeignPage ? " by another site's page" : "")
-    return [RateLimitKey(kind, [place], .allProjects(times: kind == .smsPerAddress ? 2 : 8))]
+    return [RateLimitKey(kind, [site], .allProjects(times: kind == .smsPerAddress ? 2 : 8))]
 }
 
 extension SecondFactorStanding {
@@ -202,5 +203,5 @@ extension SecondFactorStanding {
 
 extension Caller {
     /// Callers with unknown addresses share a limit.
-    fileprivate var place: String { (subscriber ?? "") + (isFromForeignPage ? " by another site's page" : "") }
+    fileprivate var place: String { subscriber ?? "" }
 }

@@ -1,7 +1,8 @@
 /// The jobs that wait for a connection, and which of them is next.
 ///
 /// Shares take turns (start-time fair queueing): the jobs of one share are one turn apart, and a share that comes to the
-/// queue has the next turn, however many of another wait. Jobs without a share wait for nobody's turn.
+/// queue has the next turn, however many of another wait. Jobs without a share wait for nobody's turn. Every fourth time, the
+/// job that has waited longest is next, so none waits for ever.
 struct JobQueue {
     private struct Entry {
         /// The lowest is next.
@@ -20,6 +21,7 @@ struct JobQueue {
     private var shares: [String: Share] = [:]
     /// That of the last job that was taken.
     private var turn = 0
+    private var taken = 0
     private let limit: Int
 
     /// - Parameter limit: the maximum number of jobs; of one share, a quarter.
@@ -37,6 +39,7 @@ struct JobQueue {
         if let name = job.share {
             var share = shares[name, default: Share()]
             guard share.count < max(1, limit / 4) else { return false }
+            if shares.count > limit { shares = shares.filter { $0.value.count > 0 || $0.value.turn > self.turn } }
             turn = max(turn, share.turn)
             share = Share(count: share.count + 1, turn: turn + 1)
             shares[name] = share
@@ -47,8 +50,10 @@ struct JobQueue {
 
     mutating func next() -> Job? {
         // The first of those with the lowest turn.
-        guard let index = entries.indices.min(by: { entries[$0].turn < entries[$1].turn }) else { return nil }
-        turn = entries[index].turn
+        guard let first = entries.indices.min(by: { entries[$0].turn < entries[$1].turn }) else { return nil }
+        taken += 1
+        let index = taken.isMultiple(of: 4) ? 0 : first
+        turn = max(turn, entries[first].turn)
         return remove(at: index)
     }
 
@@ -67,8 +72,10 @@ struct JobQueue {
         let job = entries.remove(at: index).job
         if let name = job.share, var share = shares[name] {
             share.count -= 1
-            shares[name] = share.count > 0 ? share : nil
+            // Its next job waits for its turn even if it comes when this one has gone.
+            shares[name] = share.count > 0 || share.turn > turn ? share : nil
         }
+        if entries.isEmpty { shares = [:] }
         return job
     }
 }

@@ -124,6 +124,9 @@ package struct RateLimitBudget: Sendable, Hashable, Codable {
         )
     }
 
+    /// A quarter as much in the same time.
+    package var quarter: RateLimitBudget { RateLimitBudget(count: max(1, count / 4), seconds: seconds) }
+
     /// As many times as much in the same time.
     package func times(_ factor: Int) -> RateLimitBudget { RateLimitBudget(count: count * factor, seconds: seconds) }
 }

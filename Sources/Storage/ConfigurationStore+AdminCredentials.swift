@@ -123,7 +123,7 @@ extension ConfigurationStore {
             """,
             recording: AuditEntry(action, in: nil, resource: id, at: now()),
             ofRows: true,
-            of: project
+            revoking: project
         )
     }
 

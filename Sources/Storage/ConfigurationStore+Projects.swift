@@ -218,7 +218,7 @@ extension ConfigurationStore {
             """,
             recording: AuditEntry(.apiKeyRevoked, in: nil, resource: key.rawValue, at: now()),
             ofRows: true,
-            of: project
+            revoking: project
         )
     }
 

@@ -25,6 +25,8 @@ package final class ConfigurationStore: Service, Sendable {
     private let causes = RecurringCauses()
     /// Changes wait for the version's row, of which there is one, and so of all projects (T-E11).
     let changes = ProjectGate(width: 2, queueLimit: 64)
+    /// Revocations of keys, which wait for no other changes: a thief could make those all the time.
+    let revocations = ProjectGate(width: 1, queueLimit: 64)
     /// Those that clients make of themselves, which nobody of the project chose.
     let changesByClients = ProjectGate(width: 1, queueLimit: 8)
     /// Deletions of all that a tenant has take long, and are no reason for others to wait.
@@ -173,17 +175,17 @@ package final class ConfigurationStore: Service, Sendable {
     ///   - change: must return the changed rows.
     ///   - entry: the audit entry for each; `ofRows` takes its project from the rows.
     ///   - project: the one that gets more to keep; nil for none.
-    ///   - owner: whose turn it takes; the entry's project unless it is named.
+    ///   - owner: whose key it revokes; nil for another change, or any project's.
     /// - Throws: ``ConfigurationError/notFound`` if no row was changed; ``ConfigurationError/tooLarge``.
     func changing(
         _ change: SQL,
         recording entry: AuditEntry,
         ofRows: Bool = false,
         adding project: ProjectID? = nil,
-        of owner: ProjectID? = nil
+        revoking owner: ProjectID? = nil
     ) async throws {
         let statement = Self.recorded(rowsOf: change, entry, ofRows: ofRows)
-        let changed = try await inTurn(of: owner ?? entry.scope?.project) { () -> [Int64] in
+        let changed = try await inTurn(of: entry.scope?.project, revoking: owner) { () -> [Int64] in
             guard let project else { return try await database.query(statement) { try $0.next() } }
             return try await database.transaction { transaction in
                 try await Self.keepingSize(of: project, transaction) {
@@ -217,7 +219,12 @@ package final class ConfigurationStore: Service, Sendable {
     /// Waits without a connection until a project may change its configuration; the deployment's waits for none.
     ///
     /// - Throws: ``PostgresError/Code/overloaded`` if too many changes of the project wait.
-    private func inTurn<Result>(of project: ProjectID?, _ change: () async throws -> Result) async throws -> Result {
+    private func inTurn<Result>(
+        of project: ProjectID?,
+        revoking owner: ProjectID?,
+        _ change: () async throws -> Result
+    ) async throws -> Result {
+        if let owner { return try await revocations.pass(owner, change) }
         guard let project else { return try await change() }
         return try await changes.pass(project, change)
     }

@@ -149,10 +149,12 @@ package final class OAuthClientStore: Sendable {
             var client = before
             try change(&client)
             guard client != before else { return client }
-            let isFree = try await transaction.query("SELECT \(sql: EndedClients.isFree(id, in: project))") {
-                try $0.next(Bool.self)
+            if before.origin == .blocked {
+                let isFree = try await transaction.query("SELECT \(sql: EndedClients.isFree(id, in: project))") {
+                    try $0.next(Bool.self)
+                }
+                guard isFree == [true] else { throw ConfigurationError.endingGrants }
             }
-            guard isFree == [true] else { throw ConfigurationError.endingGrants }
             let entry = AuditEntry(.clientChanged, in: Scope(project: project), resource: id, at: now)
             let statement: SQL = """
                 UPDATE oauth_clients SET metadata = \(Self.text(of: client))::jsonb, trusted = \(client.isTrusted),

@@ -8,6 +8,8 @@ package struct RateLimitKey: Sendable {
     let reach: Reach
     /// Whether a quarter of the budget is left to other requests.
     let leavesShare: Bool
+    /// Whether pages of other sites ask, which have a quarter of the budget, apart from others.
+    let isOfForeignPage: Bool
 
     /// Whose requests are counted together, and how many times the kind's number they have.
     package enum Reach: Sendable {
@@ -19,10 +21,31 @@ package struct RateLimitKey: Sendable {
         case allProjects(times: Int)
     }
 
-    package init(_ kind: RateLimitKind, _ values: [String], _ reach: Reach = .usual, leavesShare: Bool = false) {
+    package init(
+        _ kind: RateLimitKind,
+        _ values: [String],
+        _ reach: Reach = .usual,
+        leavesShare: Bool = false,
+        isOfForeignPage: Bool = false
+    ) {
         self.kind = kind
         self.values = values
         self.reach = reach
         self.leavesShare = leavesShare
+        self.isOfForeignPage = isOfForeignPage
     }
+
+    /// The same of a page of another site, for a kind that counts addresses.
+    package var ofForeignPage: RateLimitKey {
+        guard kind.countsAddresses else { return self }
+        return RateLimitKey(
+            kind,
+            values + ["another site's page"],
+            reach,
+            leavesShare: leavesShare,
+            isOfForeignPage: true
+        )
+    }
+
+    func narrowed(_ budget: RateLimitBudget) -> RateLimitBudget { isOfForeignPage ? budget.quarter : budget }
 }

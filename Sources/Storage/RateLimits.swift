@@ -87,20 +87,24 @@ package struct RateLimits: Sendable {
                 let tenant = kind.spansTenants ? "" : scope.tenant.rawValue
                 return [Bucket(kind, of: project, [tenant] + values, settings[kind], now)]
             }
-            if kind == .signUpsPerAddress, let signUps { return [Bucket(kind, of: project, values, signUps, now)] }
-            let shared = deployment.budget(of: kind, for: address)
+            if kind == .signUpsPerAddress, let signUps {
+                return [Bucket(kind, of: project, values, key.narrowed(signUps), now)]
+            }
+            let shared = key.narrowed(deployment.budget(of: kind, for: address))
             switch key.reach {
             case .project(let times):
-                let own = settings.own(kind)?.narrowed(to: shared) ?? shared
+                let own = settings.own(kind).map(key.narrowed)?.narrowed(to: shared) ?? shared
                 return [Bucket(kind, of: project, values, own.times(times), now, leavesShare: key.leavesShare)]
             case .allProjects(let times):
                 return [Bucket(kind, of: "", values, shared.times(times), now, leavesShare: key.leavesShare)]
             case .usual: break
             }
             if isVouchedFor, kind.countsAddresses {
-                return [Bucket(kind, of: project, values, settings.own(kind) ?? shared, now)]
+                return [Bucket(kind, of: project, values, settings.own(kind).map(key.narrowed) ?? shared, now)]
             }
-            let own = settings.own(kind).flatMap { $0 == shared ? nil : Bucket(kind, of: project, values, $0, now) }
+            let own = settings.own(kind).map(key.narrowed).flatMap {
+                $0 == shared ? nil : Bucket(kind, of: project, values, $0, now)
+            }
             return (own.map { [$0] } ?? []) + [Bucket(kind, of: "", values, shared, now)]
         }
     }

@@ -52,5 +52,7 @@ extension Caller {
         isVouchedFor = call.headers[.clientAddress] != nil
         origin = call.headers[.origin]
         host = call.host
+        isPartOfForeignPage =
+            call.headers[.secFetchSite] == "cross-site" && call.headers[.secFetchDest] ?? "document" != "document"
     }
 }

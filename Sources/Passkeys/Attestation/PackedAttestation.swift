@@ -21,7 +21,7 @@ struct PackedAttestation {
     }
 
     private static func certificates(_ chain: CBOR) throws(PasskeyError) -> [Certificate] {
-        // Longer chains are not built, so that a request cannot cost more than eight signatures.
+        // Nothing longer is built, so that a request cannot cost more than eight signatures (`leadsTo`).
         guard let chain = chain.array, (1...8).contains(chain.count) else { throw .malformedAttestationStatement }
         var certificates: [Certificate] = []
         for element in chain {
@@ -61,8 +61,13 @@ struct PackedAttestation {
     }
 
     /// Validates the path (RFC 5280 §6), with every certificate's dates and critical extensions.
+    ///
+    /// Of several certificates with one subject, the verifier would try every order, thousands of signatures for eight that
+    /// signed one another (threats.md, T-E37); a chain has none such (WebAuthn §6.5.4).
     private func leadsTo(_ roots: [AttestationPolicy.Root], at now: Int64) async -> Bool {
-        guard let leaf = certificates.first, !roots.isEmpty else { return false }
+        guard let leaf = certificates.first, !roots.isEmpty,
+            Set(certificates.map(\.subject)).count == certificates.count
+        else { return false }
         let date = Date(timeIntervalSince1970: Double(now))
         var verifier = Verifier(rootCertificates: CertificateStore(roots.map(\.certificate))) {
             RFC5280Policy(fixedExpiryValidationTime: date)

@@ -27,11 +27,11 @@ struct LimitBypassTests {
     func foreignPages() async throws {
         try await LimitScene.run { service in
             /// What 120 sign-ups are answered.
-            func signUp(_ origins: [String?]) async throws -> [String: Int] {
+            func signUp(_ origins: [String?], _ more: [(String, String)] = []) async throws -> [String: Int] {
                 var answers: [String: Int] = [:]
                 for number in 0..<120 {
                     let origin = origins[number % origins.count].map { [("Origin", $0)] } ?? []
-                    let headers = [("X-Forwarded-For", "198.18.34.1")] + origin
+                    let headers = [("X-Forwarded-For", "198.18.34.1")] + origin + more
                     let reply = try await service.call("accounts:signUp", headers: headers)
                     answers[reply.code ?? "", default: 0] += 1
                 }
@@ -40,7 +40,9 @@ struct LimitBypassTests {
             let limited = ["": 100, "TOO_MANY_ATTEMPTS_TRY_LATER": 20]
             let foreign = ["https://evil.example", "null", "http://evil.example:81", "chrome-extension://evil"]
             let pages = try await signUp(foreign)
-            #expect(pages == limited)
+            #expect(pages == ["": 25, "TOO_MANY_ATTEMPTS_TRY_LATER": 95])
+            let parts = try await signUp([nil], [("Sec-Fetch-Site", "cross-site"), ("Sec-Fetch-Dest", "image")])
+            #expect(parts == ["TOO_MANY_ATTEMPTS_TRY_LATER": 120])
             // An app without a browser, and pages of the project.
             let own = try await signUp([nil, "http://localhost:5000", "http://localhost"])
             #expect(own == limited)

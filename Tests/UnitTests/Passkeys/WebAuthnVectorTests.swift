@@ -73,6 +73,30 @@ struct WebAuthnVectorTests {
         }
     }
 
+    @Test("T-E37: with two certificates of one subject are unverified: nobody tries in which order they lead to a root")
+    func ambiguousChain() async throws {
+        let vector = try WebAuthnVector("packed-es256")
+        let object = try CBOR(vector.registration.attestationObject)
+        guard case .map(let members) = object else { throw WebAuthnVector.Missing() }
+        let changed = members.map { member -> CBOR.Entry in
+            guard member.key == "attStmt", case .map(let statement) = member.value else { return member }
+            let doubled = statement.map { part -> CBOR.Entry in
+                guard part.key == "x5c", case .array(let chain) = part.value else { return part }
+                return CBOR.Entry(key: part.key, value: .array(chain + chain))
+            }
+            return CBOR.Entry(key: member.key, value: .map(doubled))
+        }
+        let ceremony = RegistrationCeremony(
+            relyingParty: RelyingParty(id: "example.org", origins: ["https://example.org"]),
+            challenge: vector.registrationChallenge,
+            attestation: AttestationPolicy(roots: [try WebAuthnVector.root()])
+        )
+        var registration = vector.registration
+        registration.attestationObject = CBOR.map(changed).encoded
+        #expect(try await ceremony.verify(registration, now: 1_800_000_000).attestation == .unverified)
+        #expect(try await ceremony.verify(vector.registration, now: 1_800_000_000).attestation == .certified)
+    }
+
     @Test("are all tested")
     func all() throws {
         #expect(
