@@ -65,9 +65,11 @@ struct PackedAttestation {
     /// Of several certificates with one subject, the verifier would try every order, thousands of signatures for eight that
     /// signed one another (threats.md, T-E37); a chain has none such (WebAuthn §6.5.4).
     private func leadsTo(_ roots: [AttestationPolicy.Root], at now: Int64) async -> Bool {
-        guard let leaf = certificates.first, !roots.isEmpty,
-            Set(certificates.map(\.subject)).count == certificates.count
-        else { return false }
+        let different = Set(certificates)
+        guard let leaf = certificates.first, !roots.isEmpty, Set(different.map(\.subject)).count == different.count
+        else {
+            return false
+        }
         let date = Date(timeIntervalSince1970: Double(now))
         var verifier = Verifier(rootCertificates: CertificateStore(roots.map(\.certificate))) {
             RFC5280Policy(fixedExpiryValidationTime: date)

@@ -183,7 +183,7 @@ struct ServiceResponderTests {
     func requestIDs() async throws {
         let name = try #require(HTTPField.Name("X-Request-Id"))
         var ids: Set<String> = []
-        for path in ["/healthz", "/nowhere", "/v1/projects"] {
+        for path in ["/__/auth/action", "/nowhere", "/v1/projects"] {
             let answer = try await fixture.client.call(.get, path, headers: [name: "mine\u{202e}"])
             let id = try #require(answer.headers[name])
             #expect(id.utf8.count == 11)
@@ -193,6 +193,14 @@ struct ServiceResponderTests {
             #expect(answer.headers[.xContentTypeOptions] == "nosniff")
             #expect(answer.headers[try #require(HTTPField.Name("Referrer-Policy"))] == "no-referrer")
         }
+    }
+
+    @Test("of probes, only what is not as usual is in the log")
+    func probes() async throws {
+        #expect(try await fixture.client.call(.get, "/healthz").status == 200)
+        #expect(try await fixture.client.call(.post, "/healthz").status == 405)
+        let lines = fixture.log.entries.filter { $0.message == "Request" && $0.level == .info }
+        #expect(lines.map { "\($0.metadata["http.status"] ?? "")" } == ["405"])
     }
 
     @Test("logs neither query nor body nor header nor a path's secrets")

@@ -77,12 +77,16 @@ struct WebAuthnVectorTests {
     func ambiguousChain() async throws {
         let vector = try WebAuthnVector("packed-es256")
         let object = try CBOR(vector.registration.attestationObject)
-        guard case .map(let members) = object else { throw WebAuthnVector.Missing() }
+        guard case .map(let members) = object else { throw PasskeyError.malformedAttestationObject }
         let changed = members.map { member -> CBOR.Entry in
             guard member.key == "attStmt", case .map(let statement) = member.value else { return member }
             let doubled = statement.map { part -> CBOR.Entry in
-                guard part.key == "x5c", case .array(let chain) = part.value else { return part }
-                return CBOR.Entry(key: part.key, value: .array(chain + chain))
+                guard part.key == "x5c", case .array(let chain) = part.value, var leaf = chain.first?.bytes else {
+                    return part
+                }
+                // Another signature.
+                leaf[leaf.count - 1] ^= 1
+                return CBOR.Entry(key: part.key, value: .array(chain + [.bytes(leaf)]))
             }
             return CBOR.Entry(key: member.key, value: .map(doubled))
         }
@@ -91,8 +95,11 @@ struct WebAuthnVectorTests {
             challenge: vector.registrationChallenge,
             attestation: AttestationPolicy(roots: [try WebAuthnVector.root()])
         )
-        var registration = vector.registration
-        registration.attestationObject = CBOR.map(changed).encoded
+        let registration = RegistrationResponse(
+            id: vector.registration.id,
+            clientData: vector.registration.clientData,
+            attestationObject: CBOR.map(changed).encoded
+        )
         #expect(try await ceremony.verify(registration, now: 1_800_000_000).attestation == .unverified)
         #expect(try await ceremony.verify(vector.registration, now: 1_800_000_000).attestation == .certified)
     }
