@@ -117,7 +117,10 @@ extension ConfigurationStore {
                     at: now()
                 )
             )
-        } catch ConfigurationError.notFound {}
+        } catch ConfigurationError.notFound {
+            // Another node may have given it this one.
+            try await load()
+        }
         return snapshot.project(id)?.passwordSignerKey == key
     }
 
