@@ -1,6 +1,7 @@
 import Passwords
 package import Projects
 package import Secrets
+import Text
 
 /// The caller of an end-user operation: the project of the API key, and the device.
 package struct Caller: Sendable {
@@ -35,7 +36,8 @@ package struct Caller: Sendable {
     package var origin: String?
     /// The `Host` that was called.
     package var host: String?
-    /// A browser asked for a part of another site's page (Fetch Metadata), which may have no `Origin`.
+    /// A browser asked for a part of another site's page, or went where that page led it without its user's doing (Fetch
+    /// Metadata): neither has an `Origin`.
     package var isPartOfForeignPage = false
     /// The result of a CAPTCHA, for operations that need one (``Projects/CaptchaOperation``).
     package var captchaResponse: Secret?
@@ -66,6 +68,8 @@ package struct Caller: Sendable {
     /// that somebody visits could use up what everybody at their address has (threats.md, T-F36).
     var isFromForeignPage: Bool {
         guard let origin else { return isPartOfForeignPage }
+        // Of an app or a browser's extension: no site can have such an origin.
+        if let parts = URLParts(origin), !parts.isWeb { return false }
         guard let page = ContinueURI(origin), page.isOrigin else { return true }
         return page.authority != host && !page.isAuthorizedOrigin(of: project.settings, anyLoopback: true)
     }

@@ -189,10 +189,10 @@ extension Parts {
 /// What a /48 counts by, of which one customer can have all 65,536 networks: eight times what one of them has, but twice for
 /// SMS, so that it alone does not use up a project's (``RateLimitKind/smsPerProject``).
 ///
-/// Flows and sign-ups share statements, which need one bucket for each.
+/// Sign-ups share statements, which need one bucket for each.
 private func ofSite(_ kind: RateLimitKind, _ caller: Caller) -> [RateLimitKey] {
     guard let site = caller.site, kind.countsAddresses, !caller.isVouchedFor,
-        kind != .flowsPerAddress, kind != .signUpsPerAddress
+        kind != .signUpsPerAddress
     else { return [] }
     return [RateLimitKey(kind, [site], .allProjects(times: kind == .smsPerAddress ? 2 : 8))]
 }

@@ -43,7 +43,8 @@ package struct SignInWithPassword: Sendable {
         let found = try await parts.accounts.findForPassword(
             email: address,
             within: limits,
-            from: caller.addressPrefix,
+            // Otherwise a page could find out whether its visitor has the account.
+            from: caller.isFromForeignPage ? nil : caller.addressPrefix,
             in: caller.scope
         )
         let match: PasswordMatch?

@@ -52,6 +52,9 @@ package enum RateLimitKind: String, Sendable, Hashable, CaseIterable {
     /// Whether callers count by their address.
     package var countsAddresses: Bool { rawValue.hasSuffix("PerAddress") }
 
+    /// Whether they count by their address among other things.
+    package var namesAddresses: Bool { countsAddresses || self == .passwordTries }
+
     /// The limits that a project can set; those of the console are not among them.
     package static let ofProjects = allCases.filter { $0 != .consoleTriesPerAddress && $0 != .consoleTries }
 

@@ -35,9 +35,9 @@ package struct RateLimitKey: Sendable {
         self.isOfForeignPage = isOfForeignPage
     }
 
-    /// The same of a page of another site, for a kind that counts addresses.
+    /// The same of a page of another site, for a kind that names addresses.
     package var ofForeignPage: RateLimitKey {
-        guard kind.countsAddresses else { return self }
+        guard kind.namesAddresses else { return self }
         return RateLimitKey(
             kind,
             values + ["another site's page"],
@@ -47,5 +47,8 @@ package struct RateLimitKey: Sendable {
         )
     }
 
-    func narrowed(_ budget: RateLimitBudget) -> RateLimitBudget { isOfForeignPage ? budget.quarter : budget }
+    /// One user's tries are few enough as they are.
+    func narrowed(_ budget: RateLimitBudget) -> RateLimitBudget {
+        isOfForeignPage && kind.countsAddresses ? budget.quarter : budget
+    }
 }

@@ -14,6 +14,8 @@ extension AccountsService { package var redirectResult: RedirectResult { Redirec
 package struct RedirectResult: Sendable {
     let parts: Parts
 
+    /// Bytes of a result that is kept: anybody can post one. The page's own storage takes larger ones.
+    private static let maximumSize = 16_384
     /// How long the page may take to load, in seconds.
     package static let lifetime: TimeInterval = 600
 
@@ -41,9 +43,10 @@ package struct RedirectResult: Sendable {
 
     /// Keeps the result of a visit, encrypted.
     ///
-    /// - Returns: the secret for the browser, which alone can take it; nil unless the visit ends with a redirect.
+    /// - Returns: the secret for the browser, which alone can take it; nil unless the visit ends with a redirect, and for a
+    ///   large result.
     package func keep(_ event: [UInt8], of visit: HandlerVisit, _ caller: Caller) async throws -> Secret? {
-        guard let frame = Frame(of: visit) else { return nil }
+        guard let frame = Frame(of: visit), event.count <= Self.maximumSize else { return nil }
         let secret = BrowserSecret.make(for: caller, parts.random)
         try await parts.flows.insert(
             event,

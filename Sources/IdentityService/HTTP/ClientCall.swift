@@ -53,6 +53,7 @@ extension Caller {
         origin = call.headers[.origin]
         host = call.host
         isPartOfForeignPage =
-            call.headers[.secFetchSite] == "cross-site" && call.headers[.secFetchDest] ?? "document" != "document"
+            call.headers[.secFetchSite] == "cross-site"
+            && (call.headers[.secFetchDest] ?? "document" != "document" || call.headers[.secFetchUser] != "?1")
     }
 }

@@ -54,6 +54,24 @@ struct RedirectResultTests {
         }
     }
 
+    @Test(
+        "T-E8: a large result, which anybody can send, is left to the page's own storage",
+        arguments: [1_000, 20_000]
+    )
+    func large(_ size: Int) async throws {
+        try await ProviderScene.runPages(.oidc) { scene in
+            let page = try await scene.open(scene.parameters("signInViaRedirect"))
+            let query = FormFields(pairs: [
+                ("error", "access_denied"), ("state", page.data["state"]?.string ?? ""),
+                ("error_description", String(repeating: "a", count: size)),
+            ])
+            let path = "\(ProviderScene.handler)?\(query.text)"
+            let headers = [("Cookie", page.cookie ?? "")]
+            let result = try OpenedPage(try await scene.service.send("GET", path, headers: headers))
+            #expect(result.data["event"] != nil && (kept(result) != nil) == (size == 1_000), "\(result.cookies)")
+        }
+    }
+
     @Test("a provider's refusal comes that way too; a fault before the way there is kept nowhere (T-E9)")
     func faults() async throws {
         try await ProviderScene.runPages(.oidc) { scene in

@@ -4,7 +4,7 @@ import Storage
 import TestKit
 import Testing
 
-@Suite("Limits: numbers of the deployment, of networks and of visitors", .database)
+@Suite("Limits: numbers of the deployment, of networks and of visitors", .database, .testProvider)
 struct DeploymentLimitTests {
     private func options() throws -> TestService.Options {
         var options = try LimitScene.options()
@@ -13,6 +13,7 @@ struct DeploymentLimitTests {
         var numbers = RateLimitSettings()
         numbers[.smsPerAddress].count = 3
         numbers[.mailsPerAddress].count = 3
+        numbers[.flowsPerAddress].count = 1
         let school = try #require(DeploymentLimits.Network("198.18.64.0/24 smsPerAddress=6 signUpsPerAddress=101"))
         options.deploymentLimits = DeploymentLimits(numbers, networks: [school])
         return options
@@ -62,6 +63,25 @@ struct DeploymentLimitTests {
             #expect(mailed == [Int](repeating: 3, count: 8) + [0])
             let other = try await sms(service, from: "2001:db8:6::1", "19")
             #expect(other == 3)
+        }
+    }
+
+    @Test("T-E8: the networks of one /48 begin eight times as many sign-ins at providers as one of them")
+    func flowsOfSites() async throws {
+        try await TestService.run(options()) { service in
+            let tenant = try await TestProvider.tenant(.genericOIDC)
+            tenant.addClient("client", secrets: ["secret"], redirects: .anyLocal)
+            try await service.configure(tenant.configuration(as: "oidc.acme"))
+            var answers: [Int] = []
+            for network in 0..<9 {
+                let reply = try await service.call(
+                    "accounts:createAuthUri",
+                    ["providerId": "oidc.acme", "continueUri": "http://localhost/callback"],
+                    from: "2001:db8:7:\(network)::1"
+                )
+                answers.append(reply.status)
+            }
+            #expect(answers == [Int](repeating: 200, count: 8) + [400])
         }
     }
 

@@ -38,14 +38,30 @@ struct LimitBypassTests {
                 return answers
             }
             let limited = ["": 100, "TOO_MANY_ATTEMPTS_TRY_LATER": 20]
-            let foreign = ["https://evil.example", "null", "http://evil.example:81", "chrome-extension://evil"]
+            let foreign = ["https://evil.example", "null", "http://evil.example:81", "https://evil.example/x"]
             let pages = try await signUp(foreign)
             #expect(pages == ["": 25, "TOO_MANY_ATTEMPTS_TRY_LATER": 95])
             let parts = try await signUp([nil], [("Sec-Fetch-Site", "cross-site"), ("Sec-Fetch-Dest", "image")])
             #expect(parts == ["TOO_MANY_ATTEMPTS_TRY_LATER": 120])
             // An app without a browser, and pages of the project.
-            let own = try await signUp([nil, "http://localhost:5000", "http://localhost"])
+            let own = try await signUp([nil, "http://localhost:5000", "capacitor://localhost"])
             #expect(own == limited)
+        }
+    }
+
+    @Test("T-F36: a page that the user visits does not lock the user out of the password")
+    func foreignPasswords() async throws {
+        try await LimitScene.run { service in
+            _ = try await service.signUp("ada@example.com", from: "198.18.35.1")
+            for number in 0..<12 {
+                let reply = try await service.call(
+                    "accounts:signInWithPassword",
+                    ["email": "ada@example.com", "password": "wrong"],
+                    headers: [("X-Forwarded-For", "198.18.35.1"), ("Origin", "https://evil.example")]
+                )
+                reply.expectRefused(number < 10 ? "INVALID_LOGIN_CREDENTIALS" : LimitScene.locked)
+            }
+            #expect(try await service.signIn("ada@example.com", "correct horse", from: "198.18.35.1").status == 200)
         }
     }
 
