@@ -61,10 +61,8 @@ struct RedirectResultTests {
     func large(_ size: Int) async throws {
         try await ProviderScene.runPages(.oidc) { scene in
             let page = try await scene.open(scene.parameters("signInViaRedirect"))
-            let query = FormFields(pairs: [
-                ("error", "access_denied"), ("state", page.data["state"]?.string ?? ""),
-                ("error_description", String(repeating: "a", count: size)),
-            ])
+            let state = page.data["state"]?.string ?? ""
+            let query = FormFields(pairs: [("code", String(repeating: "a", count: size)), ("state", state)])
             let path = "\(ProviderScene.handler)?\(query.text)"
             let headers = [("Cookie", page.cookie ?? "")]
             let result = try OpenedPage(try await scene.service.send("GET", path, headers: headers))

@@ -1,3 +1,5 @@
+import Development
+import Linking
 import Projects
 import Secrets
 import Storage
