@@ -14,7 +14,7 @@ extension AccountsService { package var redirectResult: RedirectResult { Redirec
 package struct RedirectResult: Sendable {
     let parts: Parts
 
-    /// Bytes of a result that is kept: anybody can post one. The page's own storage takes larger ones.
+    /// The largest result that is kept, in bytes, because anybody can post one: the page's own storage takes others.
     private static let maximumSize = 16_384
     /// How long the page may take to load, in seconds.
     package static let lifetime: TimeInterval = 600
