@@ -10,8 +10,7 @@ extension OOBCodeStore {
     /// Counts an attempt at the owner's digits and returns the result.
     ///
     /// The statement that finds the digits counts the attempt before anything is compared, so two simultaneous attempts
-    /// never count as one. Decoys count too, and are never right. An attempt too many writes nothing, so that it waits for no
-    /// other one.
+    /// never count as one. Decoys count too, and are never right.
     ///
     /// - Parameters:
     ///   - session: what the client that requested the email has.
@@ -25,20 +24,12 @@ extension OOBCodeStore {
         in scope: Scope
     ) async throws -> TriedShortCode? {
         let session = SecureHash.sha256(session.reveal())
-        let isIt: SQL = """
-            project = \(scope.project.rawValue) AND tenant = \(scope.tenant.rawValue)
-                AND type IN (\(type.rawValue), \(type.decoy)) AND owner = \(owner) AND digits_session_hash = \(session)
-            """
-        let columns: SQL = "code_hash, digits_hash, digits_valid_until, attempts, type = \(type.rawValue)"
         let rows = try await database.query(
             """
-            WITH tried AS (
-                UPDATE oob_codes SET attempts = attempts + 1
-                WHERE \(sql: isIt) AND attempts <= \(Int32(NewShortCode.attempts)) RETURNING \(sql: columns)
-            )
-            SELECT * FROM tried UNION ALL
-            SELECT \(sql: columns) FROM oob_codes
-            WHERE \(sql: isIt) AND attempts > \(Int32(NewShortCode.attempts))
+            UPDATE oob_codes SET attempts = least(attempts + 1, \(Int32(NewShortCode.attempts + 1)))
+            WHERE project = \(scope.project.rawValue) AND tenant = \(scope.tenant.rawValue)
+                AND type IN (\(type.rawValue), \(type.decoy)) AND owner = \(owner) AND digits_session_hash = \(session)
+            RETURNING code_hash, digits_hash, digits_valid_until, attempts, type = \(type.rawValue)
             """
         ) { row in
             (

@@ -80,8 +80,6 @@ package struct VerificationCodeStore: Sendable {
 
     /// Counts an attempt for a session's code and returns the result.
     ///
-    /// An attempt too many writes nothing, so that it waits for no other one.
-    ///
     /// - Parameter account: the account whose second factor the code must be about; nil for a sign-in.
     /// - Returns: nil if the session is unknown, of another purpose or account, or used.
     package func attempt(
@@ -92,21 +90,13 @@ package struct VerificationCodeStore: Sendable {
         in scope: Scope
     ) async throws -> TriedCode? {
         let hash = SecureHash.sha256(session.reveal())
-        let isIt: SQL = """
-            project = \(scope.project.rawValue) AND session_hash = \(hash) AND \(sql: scope.tenantFits)
-                AND purpose = \(purpose.rawValue)
-                AND owner = coalesce(\(account?.rawValue), phone_number)
-            """
         let rows = try await database.query(
             """
-            WITH tried AS (
-                UPDATE verification_codes SET attempts = attempts + 1
-                WHERE \(sql: isIt) AND attempts <= \(Int32(Self.attempts))
-                RETURNING phone_number, code_hash, valid_until, attempts
-            )
-            SELECT * FROM tried UNION ALL
-            SELECT phone_number, code_hash, valid_until, attempts FROM verification_codes
-            WHERE \(sql: isIt) AND attempts > \(Int32(Self.attempts))
+            UPDATE verification_codes SET attempts = least(attempts + 1, \(Int32(Self.attempts + 1)))
+            WHERE project = \(scope.project.rawValue) AND session_hash = \(hash) AND \(sql: scope.tenantFits)
+                AND purpose = \(purpose.rawValue)
+                AND owner = coalesce(\(account?.rawValue), phone_number)
+            RETURNING phone_number, code_hash, valid_until, attempts
             """
         ) { row in
             (

@@ -50,7 +50,7 @@ struct PoolerTests {
                         conninfo: pooled + #" options='--lock-timeout=7s -c application_name=a\\ b -cwork_mem=128kB'"#,
                         connections: 1,
                         prepares: mode == "session",
-                        statementTimeout: .milliseconds(50),
+                        statementTimeout: .seconds(3),
                         silence: .seconds(60)
                     )
                 )

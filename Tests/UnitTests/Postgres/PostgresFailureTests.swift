@@ -190,8 +190,8 @@ struct PostgresFailureTests {
                 quietly: .init(
                     conninfo: conninfo,
                     connections: 1,
-                    statementTimeout: .milliseconds(100),
-                    silence: .milliseconds(100)
+                    statementTimeout: .seconds(2),
+                    silence: .seconds(2)
                 )
             )
             let other = PostgresClient(quietly: .patient(conninfo, connections: 1))
