@@ -70,7 +70,7 @@ private struct Connections: ServerChildChannel {
             var limits = NIOHTTPDecoderLimitConfiguration()
             // Twice what a target may have, so that a longer one gets an answer of its own.
             limits.maxHeaderFieldSize = 2 * Request.maximumTarget
-            limits.maxHeaderListSize = 64 * 1024
+            limits.maxHeaderListSize = 32 << 10
             limits.maxHeaderFieldCount = 128
             let decoder = HTTPRequestDecoder(leftOverBytesStrategy: .dropBytes, limitConfiguration: limits)
             // The size of a single read.
@@ -78,8 +78,10 @@ private struct Connections: ServerChildChannel {
             try channel.syncOptions?.setOption(.recvAllocator, value: allocator)
             let pipeline = channel.pipeline.syncOperations
             if let tls { try pipeline.addHandlers(NIOSSLServerHandler(context: tls.context), HandshakeStop()) }
+            let connection = HTTPConnection(responder, channel.eventLoop, isEncrypted: tls != nil)
+            try pipeline.addHandler(HeadMeter(connection))
             try pipeline.addHandler(ByteToMessageHandler(decoder))
-            try pipeline.addHandler(HTTPConnection(responder, channel.eventLoop, isEncrypted: tls != nil))
+            try pipeline.addHandler(connection)
             return Value(channel: channel)
         }
     }

@@ -5,7 +5,7 @@ import Text
 
 /// One connection: processes its requests one after another, each completely, and writes the responder's responses.
 ///
-/// It follows NIO's decoder, and a request runs on the connection's own event loop. What a client sends before it has
+/// It follows NIO's decoder, before which a ``HeadMeter`` counts what comes, and a request runs on the connection's own event loop. What a client sends before it has
 /// its response waits, and reading pauses until nothing waits. The connection ends after the current response if the client
 /// or HTTP/1.0 requires it, if the server stops, and after anything that is not HTTP.
 final class HTTPConnection: ChannelDuplexHandler {
@@ -47,6 +47,9 @@ final class HTTPConnection: ChannelDuplexHandler {
     private var body = ByteBuffer()
     /// The maximum size of the current body; nil if no route reads it, and nothing is kept.
     private var bodyLimit: Int?
+    /// The number of bytes received of the next or current head, and of those the bytes counted in ``ServerLoad``.
+    private var headBytes = 0
+    private var heldOfHead = 0
     /// The number of body bytes counted in ``ServerLoad``, and the address that they are counted for.
     private var held = 0
     private var holder: ServerLoad.Networks?
@@ -66,7 +69,7 @@ final class HTTPConnection: ChannelDuplexHandler {
     func handlerAdded(context: ChannelHandlerContext) {
         peer = context.channel.remoteAddress?.ipAddress.flatMap { IPAddress(caller: $0) }
         hasRoom = load.opened(by: peerNetworks)
-        limit(to: limits.firstHead, context)
+        limit(to: limits.head, context)
     }
 
     func channelActive(context: ChannelHandlerContext) {
@@ -77,6 +80,29 @@ final class HTTPConnection: ChannelDuplexHandler {
     /// Nil for a proxy, whose clients share its connections.
     private var peerNetworks: ServerLoad.Networks? {
         peer.flatMap { limits.proxies.trusts($0) ? nil : ServerLoad.Networks(of: $0) }
+    }
+
+    // MARK: Heads
+
+    /// Counts bytes before they are decoded, if they are of a head.
+    ///
+    /// - Returns: whether there is room for them. For the first 4 KiB, more than almost every head has, there is; what
+    ///   is beyond counts as a body's bytes do until the request is answered, so that heads that never end cannot fill
+    ///   the memory (threats.md, T-E38).
+    func counts(_ bytes: Int) -> Bool {
+        guard case .idle = state else { return true }
+        if headBytes == 0 { due = min(due, .now() + limits.head) }
+        headBytes += bytes
+        let excess = headBytes - (4 << 10) - heldOfHead
+        guard excess > 0 else { return true }
+        guard load.hold(excess, after: heldOfHead, of: peerNetworks) else { return false }
+        heldOfHead += excess
+        return true
+    }
+
+    func channelReadComplete(context: ChannelHandlerContext) {
+        if case .idle = state, due < timerTime { startTimer(context) }
+        context.fireChannelReadComplete()
     }
 
     // MARK: Requests
@@ -299,12 +325,17 @@ final class HTTPConnection: ChannelDuplexHandler {
         takeWaiting(context)
     }
 
-    /// Responds to data that is not HTTP, or not all of it ours.
+    /// Responds to data that is not HTTP, or not all of it ours, or for which there is no room.
     private func refuse(_ status: HTTPResponse.Status, _ context: ChannelHandlerContext) {
-        let name = status == .notImplemented ? "UNIMPLEMENTED" : "INVALID_ARGUMENT"
-        let isLong = status == .requestHeaderFieldsTooLarge
-        let text = isLong ? "The request's header fields are too long." : "The request is not valid HTTP."
-        let error = WireError.status(status, name, text)
+        let notHTTP = "The request is not valid HTTP."
+        let error: WireError =
+            switch status {
+            case .serviceUnavailable: .unavailable(cause: "heads")
+            case .requestHeaderFieldsTooLarge:
+                .status(status, "INVALID_ARGUMENT", "The request's header fields are too long.")
+            case .notImplemented: .status(status, "UNIMPLEMENTED", notHTTP)
+            default: .status(status, "INVALID_ARGUMENT", notHTTP)
+            }
         writeLast(error.response(in: .status), context)
     }
 
@@ -329,14 +360,19 @@ final class HTTPConnection: ChannelDuplexHandler {
 
     private func release() {
         load.release(held, of: holder)
-        held = 0
+        load.release(heldOfHead, of: peerNetworks)
+        (held, heldOfHead, headBytes) = (0, 0, 0)
     }
 
     // MARK: The end
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        guard let error = error as? HTTPParserError else { return close(context) }
-        broken = error == .headerOverflow ? .requestHeaderFieldsTooLarge : .badRequest
+        switch error {
+        case HTTPParserError.headerOverflow: broken = .requestHeaderFieldsTooLarge
+        case is HTTPParserError: broken = .badRequest
+        case is HeadMeter.NoRoom: broken = .serviceUnavailable
+        default: return close(context)
+        }
         takeWaiting(context)
     }
 
@@ -344,7 +380,7 @@ final class HTTPConnection: ChannelDuplexHandler {
         switch event {
         case is ChannelShouldQuiesceEvent:
             isEnding = true
-            if case .idle = state { closeAfterAnswers(context) }
+            if case .idle = state { limit(to: limits.parting, context) }
         case ChannelEvent.inputClosed:
             isInputClosed = true
             takeWaiting(context)
@@ -375,12 +411,11 @@ final class HTTPConnection: ChannelDuplexHandler {
     /// One timer for all steps: it is rescheduled if it fires too early, not set for each request.
     private func limit(to time: TimeAmount, _ context: ChannelHandlerContext) {
         due = .now() + time
-        guard due < timerTime else { return }
-        timer?.cancel()
-        startTimer(context)
+        if due < timerTime { startTimer(context) }
     }
 
     private func startTimer(_ context: ChannelHandlerContext) {
+        timer?.cancel()
         timerTime = due
         timer = context.eventLoop.assumeIsolated().scheduleTask(deadline: due) { self.timerFired(context) }
     }
@@ -390,6 +425,8 @@ final class HTTPConnection: ChannelDuplexHandler {
         timerTime = .distantFuture
         guard due <= .now() else { return startTimer(context) }
         switch state {
+        // What has been answered is still leaving.
+        case .idle where isEnding: closeAfterAnswers(context)
         case .idle, .reading, .closed: close(context)
         case .answering(let task):
             task.cancel()
@@ -411,92 +448,5 @@ extension ServiceResponder {
         else { return nil }
         let hasBearer = head.headers.first(name: "authorization").flatMap(Gate.bearerToken) != nil
         return route.bodyLimit(hasBearer: hasBearer)
-    }
-}
-
-extension HTTPRequestHead {
-    /// Every request of HTTP/1.1 does, and none names several (RFC 9112 §3.2).
-    fileprivate var namesOneHost: Bool {
-        let hosts = headers["host"]
-        return (hosts.count == 1 || hosts.isEmpty && version == .http1_0) && hosts.allSatisfy(Self.isHost)
-    }
-
-    /// Whether it is an authority without user (RFC 9112 §3.2), or empty, as for a target without one.
-    private static func isHost(_ text: String) -> Bool {
-        guard !text.isEmpty else { return true }
-        guard let url = URLParts("http://" + text) else { return false }
-        return url.isWeb && url.authority?.utf8.count == text.utf8.count
-    }
-
-    /// The request with its target in origin form: a target in absolute form, which clients send to what they take for a
-    /// proxy, names the host itself, and `Host` is ignored then (RFC 9112 §3.2.2).
-    ///
-    /// Nil for what is no target.
-    fileprivate var inOriginForm: HTTPRequestHead? {
-        // The authority form is CONNECT's alone (§3.2.3), which has no route.
-        guard !uri.hasPrefix("/"), method != .CONNECT else { return self }
-        // The asterisk form is that of OPTIONS alone (§3.2.4).
-        if uri == "*" { return method == .OPTIONS ? self : nil }
-        guard let url = URLParts(uri), url.isWeb, let authority = url.authority else { return nil }
-        // A second or missing header stays the error that it is without an absolute target.
-        guard version == .http1_0 || headers["host"].count == 1 else { return self }
-        var head = self
-        head.uri = (url.path.isEmpty ? "/" : url.path) + (url.query.map { "?" + $0 } ?? "")
-        head.headers.replaceOrAdd(name: "host", value: authority)
-        return head
-    }
-
-    /// HTTP/1.0 knows no transfer codings, so where its body ends is uncertain; of the others, only `chunked` is decoded
-    /// (RFC 9112 §6.1).
-    fileprivate var hasUnknownCoding: Bool {
-        let codings = headers["transfer-encoding"]
-        guard !codings.isEmpty else { return false }
-        return version != .http1_1 || codings.map { $0.lowercased() } != ["chunked"]
-    }
-
-    /// NIO's decoder reads no request after this one.
-    fileprivate var wantsAnotherProtocol: Bool { method == .CONNECT || headers.contains(name: "upgrade") }
-
-    fileprivate var fieldMethod: HTTPRequest.Method {
-        switch method {
-        case .POST: .post
-        case .GET: .get
-        // The decoder only accepts tokens.
-        default: HTTPRequest.Method(rawValue: method.rawValue) ?? .trace
-        }
-    }
-
-    fileprivate var fields: HTTPFields {
-        var fields = HTTPFields()
-        fields.reserveCapacity(headers.count)
-        for (name, value) in headers {
-            if let name = HTTPField.Name(name) { fields.append(HTTPField(name: name, value: value)) }
-        }
-        return fields
-    }
-}
-
-extension Response {
-    /// The response in the format of HTTP/1.1 (RFC 9112 §4).
-    fileprivate func bytes(date: String, closes: Bool, isEncrypted: Bool) -> ByteBuffer {
-        var bytes = ByteBufferAllocator().buffer(capacity: 512 + body.readableBytes)
-        if status == .ok {
-            bytes.writeStaticString("HTTP/1.1 200 OK\r\n")
-        } else {
-            bytes.writeString("HTTP/1.1 \(status.code) \(status.reasonPhrase)\r\n")
-        }
-        for field in headers {
-            bytes.writeString(field.name.rawName)
-            bytes.writeStaticString(": ")
-            bytes.writeString(field.value)
-            bytes.writeStaticString("\r\n")
-        }
-        if closes { bytes.writeStaticString("connection: close\r\n") }
-        if isEncrypted { bytes.writeStaticString("strict-transport-security: max-age=31536000\r\n") }
-        bytes.writeStaticString("date: ")
-        bytes.writeString(date)
-        bytes.writeStaticString("\r\n\r\n")
-        bytes.writeImmutableBuffer(body)
-        return bytes
     }
 }

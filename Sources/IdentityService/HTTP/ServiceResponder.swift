@@ -30,13 +30,17 @@ package struct ServiceResponder: Sendable {
         package var time = TimeAmount.seconds(30)
         /// The time limit for a connection's next request to arrive with its head.
         package var idle = TimeAmount.seconds(75)
-        /// The time limit for a new connection's first request to arrive with its head, a TLS handshake included.
-        package var firstHead = TimeAmount.seconds(10)
+        /// The time limit for a head to arrive from its first byte, and for a new connection's first one from the
+        /// connection's start, a TLS handshake included.
+        package var head = TimeAmount.seconds(10)
+        /// The time for which an idle connection still takes a request when the server stops: a proxy may have sent one
+        /// before it sees the end.
+        package var parting = TimeAmount.seconds(1)
         /// The maximum number of open connections.
         package var connections = 16_384
         /// The maximum number of simultaneous requests.
         package var requests = 4096
-        /// The maximum total size of all bodies in memory: 64 MiB.
+        /// The maximum total size of all bodies and long heads in memory: 64 MiB.
         package var bodyBytes = 64 << 20
         package var proxies = TrustedProxies.none
 

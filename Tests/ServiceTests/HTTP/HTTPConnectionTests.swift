@@ -9,10 +9,10 @@ import Text
 
 @Suite("Connections", .timeLimit(.minutes(10)))
 struct HTTPConnectionTests {
-    private static let lookup = "/v1/accounts:lookup?key=\(ServiceFixture.key)"
+    static let lookup = "/v1/accounts:lookup?key=\(ServiceFixture.key)"
 
     /// A route that says how long the body was.
-    private static let echo = Route(
+    static let echo = Route(
         .post,
         "/length",
         on: .service,
@@ -22,24 +22,24 @@ struct HTTPConnectionTests {
     )
 
     /// A request, byte by byte.
-    private static func post(_ path: String, _ body: String, headers: [String] = []) -> String {
+    static func post(_ path: String, _ body: String, headers: [String] = []) -> String {
         (["POST \(path) HTTP/1.1", "Host: a", "Content-Length: \(body.utf8.count)"] + headers + ["", body])
             .joined(separator: "\r\n")
     }
 
-    private func connect(
+    static func connect(
         routes: [Route] = [],
         limits: ServiceResponder.Limits = .patient,
         _ body: @escaping @Sendable (RawConnection) async throws -> Void
     ) async throws {
-        try await ServiceFixture(additionalRoutes: [Self.echo] + routes, limits: limits)
+        try await ServiceFixture(additionalRoutes: [echo] + routes, limits: limits)
             .serve { port, _ in try await RawConnection.open(port: port, body) }
     }
 
     @Test("takes a body of 1 MiB, and refuses one byte more, announced or in chunks")
     func limitsBodies() async throws {
         let most = String(repeating: " ", count: Request.maximumBody)
-        try await connect { connection in
+        try await Self.connect { connection in
             try await connection.send(Self.post("/length", most))
             #expect(try await connection.read(until: "}").hasSuffix(#"{"length":1048576}"#))
             try await connection.send(Self.post(Self.lookup, most + " "))
@@ -59,7 +59,7 @@ struct HTTPConnectionTests {
 
     @Test("answers requests in a row in their order, one at a time")
     func answersInOrder() async throws {
-        try await connect { connection in
+        try await Self.connect { connection in
             try await connection.send((1...20).map { Self.post("/length", String(repeating: "x", count: $0)) }.joined())
             let answers = try await connection.read(until: "}", times: 20)
             let lengths = answers.matches(of: /"length":(\d+)/).compactMap { Int($0.1) }
@@ -97,7 +97,7 @@ struct HTTPConnectionTests {
 
     @Test("sends a response in parts as chunks, or to HTTP/1.0 without; the connection goes on")
     func sendsParts() async throws {
-        try await connect(routes: [Self.parts]) { connection in
+        try await Self.connect(routes: [Self.parts]) { connection in
             try await connection.send("GET /parts HTTP/1.1\r\nHost: a\r\n\r\n")
             let answer = try await connection.read(until: "0\r\n\r\n")
             #expect(answer.hasSuffix("\r\n\r\n6\r\nfirst,\r\n7\r\nsecond,\r\n5\r\nthird\r\n0\r\n\r\n"), "\(answer)")
@@ -107,7 +107,7 @@ struct HTTPConnectionTests {
             let next = try await connection.read(until: "}")
             #expect(!next.contains("first") && next.hasSuffix(#"{"length":2}"#), "\(next)")
         }
-        try await connect(routes: [Self.parts]) { connection in
+        try await Self.connect(routes: [Self.parts]) { connection in
             try await connection.send("GET /parts HTTP/1.0\r\n\r\n")
             #expect(try await connection.readAll().hasSuffix("\r\n\r\nfirst,second,third"))
         }
@@ -115,7 +115,7 @@ struct HTTPConnectionTests {
 
     @Test("a response whose next part fails ends the connection without its last chunk")
     func failsInParts() async throws {
-        try await connect(routes: [Self.parts]) { connection in
+        try await Self.connect(routes: [Self.parts]) { connection in
             try await connection.send("GET /parts?fails HTTP/1.1\r\nHost: a\r\n\r\n")
             let answer = try await connection.readAll()
             #expect(answer.contains("second,") && !answer.contains("0\r\n\r\n"), "\(answer)")
@@ -147,14 +147,14 @@ struct HTTPConnectionTests {
     )
     func takesAbsoluteForm(_ target: String, _ host: String, _ path: String, _ query: String) async throws {
         for header in [host, "other.example"] {
-            try await connect(routes: [Self.target]) { connection in
+            try await Self.connect(routes: [Self.target]) { connection in
                 try await connection.send("GET \(target) HTTP/1.1\r\nHost: \(header)\r\n\r\n")
                 let answer = try await connection.read(until: "}")
                 #expect(answer.hasPrefix("HTTP/1.1 200 "), "\(answer)")
                 #expect(answer.hasSuffix(#"{"path":"\#(path)","query":"\#(query)","host":"\#(host)"}"#), "\(answer)")
             }
         }
-        try await connect(routes: [Self.target]) { connection in
+        try await Self.connect(routes: [Self.target]) { connection in
             try await connection.send("GET \(target) HTTP/1.0\r\n\r\n")
             let answer = try await connection.readAll()
             #expect(answer.hasPrefix("HTTP/1.1 200 ") && answer.contains(#""host":"\#(host)""#), "\(answer)")
@@ -163,7 +163,7 @@ struct HTTPConnectionTests {
 
     @Test("a body for a target in absolute form is read as for the same in origin form")
     func takesBodiesOfAbsoluteForm() async throws {
-        try await connect { connection in
+        try await Self.connect { connection in
             try await connection.send(Self.post("http://a/length", "{}"))
             #expect(try await connection.read(until: "}").hasSuffix(#"{"length":2}"#))
             try await connection.send("OPTIONS * HTTP/1.1\r\nHost: a\r\n\r\n")
@@ -188,7 +188,7 @@ struct HTTPConnectionTests {
         ]
     )
     func refusesHosts(_ request: String) async throws {
-        try await connect { connection in
+        try await Self.connect { connection in
             try await connection.send(request)
             let answer = try await connection.readAll()
             #expect(answer.hasPrefix("HTTP/1.1 400 "))
@@ -202,7 +202,7 @@ struct HTTPConnectionTests {
         arguments: ["gzip, chunked", "x, Chunked"]
     )
     func refusesTransferCodings(_ coding: String) async throws {
-        try await connect { connection in
+        try await Self.connect { connection in
             let head = "POST /length HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: \(coding)\r\n\r\n"
             try await connection.send(head + "2\r\n{}\r\n0\r\n\r\n")
             let answer = try await connection.readAll()
@@ -212,7 +212,7 @@ struct HTTPConnectionTests {
 
     @Test("another spelling of a path is another path, in absolute form too")
     func pathsAreExact() async throws {
-        try await connect { connection in
+        try await Self.connect { connection in
             for target in [
                 "/a/../healthz", "/./healthz", "//healthz", "/%68ealthz", "http://a//healthz", "http://a/./healthz",
             ] {
@@ -227,7 +227,7 @@ struct HTTPConnectionTests {
         for request in [
             "GET /healthz HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n", "GET /healthz HTTP/1.0\r\n\r\n",
         ] {
-            try await connect { connection in
+            try await Self.connect { connection in
                 try await connection.send(request)
                 let answer = try await connection.readAll()
                 #expect(answer.hasPrefix("HTTP/1.1 200 OK\r\n"))
@@ -247,7 +247,7 @@ struct HTTPConnectionTests {
         ]
     )
     func endsBeforeAnotherProtocol(_ request: String) async throws {
-        try await connect { connection in
+        try await Self.connect { connection in
             try await connection.send(request + "GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n")
             let answer = try await connection.readAll()
             #expect(
@@ -264,7 +264,7 @@ struct HTTPConnectionTests {
         arguments: ["", "Host: a\r\nHost: a\r\n", "Host: a\r\nhost: b\r\n"]
     )
     func requiresOneHost(_ hosts: String) async throws {
-        try await connect { connection in
+        try await Self.connect { connection in
             try await connection.send("GET /healthz HTTP/1.1\r\n\(hosts)\r\n")
             let answer = try await connection.readAll()
             #expect(answer.hasPrefix("HTTP/1.1 400 Bad Request\r\n"), "\(answer)")
@@ -274,7 +274,7 @@ struct HTTPConnectionTests {
 
     @Test("answers a client that has finished sending")
     func answersHalfClosed() async throws {
-        try await connect { connection in
+        try await Self.connect { connection in
             try await connection.send("GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n")
             connection.finishSending()
             #expect(try await connection.readAll().hasSuffix(#"{"status":"ok"}"#))
@@ -292,7 +292,7 @@ struct HTTPConnectionTests {
             .open { _ in Response(status: .ok, body: large) }
         )
         let request = "GET /large HTTP/1.1\r\nHost: a\r\n\r\n"
-        try await connect(routes: [route]) { connection in
+        try await Self.connect(routes: [route]) { connection in
             try await connection.send(request)
             connection.finishSending()
             #expect(try await connection.readAll().utf8.count > large.readableBytes)
@@ -308,38 +308,15 @@ struct HTTPConnectionTests {
         }
     }
 
-    @Test("ends a connection whose client does not read its last answer")
-    func endsUnreadConnections() async throws {
-        let large = ByteBuffer(repeating: UInt8(ascii: "x"), count: 32 << 20)
-        let route = Route(
-            .get,
-            "/large",
-            on: .service,
-            errors: .status,
-            .open { _ in Response(status: .ok, body: large) }
-        )
-        var limits = ServiceResponder.Limits.patient
-        limits.idle = .milliseconds(50)
-        let fixture = try ServiceFixture(additionalRoutes: [route], limits: limits)
-        try await fixture.serve { port, _ in
-            try await RawConnection.open(port: port) { connection in
-                try await connection.send("GET /large HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
-                // The rest is more than sockets hold.
-                _ = try await connection.read(until: "\r\n\r\n")
-                try await waitUntil { fixture.assembly.responder.connections == 0 }
-            }
-        }
-    }
-
     @Test("tells a client that waits for it to go on, or what is wrong")
     func continues() async throws {
-        try await connect { connection in
+        try await Self.connect { connection in
             try await connection.send(
                 "POST /length HTTP/1.1\r\nHost: a/b\r\nContent-Length: 2\r\nExpect: 100-continue\r\n\r\n"
             )
             #expect(try await connection.readAll().hasPrefix("HTTP/1.1 400 "))
         }
-        try await connect { connection in
+        try await Self.connect { connection in
             try await connection.send(
                 "POST /length HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\nExpect: 100-continue\r\n\r\n"
             )
@@ -353,7 +330,7 @@ struct HTTPConnectionTests {
     func longHeads() async throws {
         let most = "/healthz?x=" + String(repeating: "a", count: Request.maximumTarget - 11)
         for (target, status) in [(most, "200 OK"), (most + "a", "414 ")] {
-            try await connect { connection in
+            try await Self.connect { connection in
                 try await connection.send("GET \(target) HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
                 #expect(try await connection.readAll().hasPrefix("HTTP/1.1 \(status)"), "\(status)")
             }
@@ -361,7 +338,7 @@ struct HTTPConnectionTests {
         // No more than is read: what comes after that would reset the connection before the answer is read.
         let tooLong = String(repeating: "a", count: 2 * Request.maximumTarget + 8)
         for head in ["GET /\(tooLong)", "GET /healthz HTTP/1.1\r\nHost: a\r\na: \(tooLong)"] {
-            try await connect { connection in
+            try await Self.connect { connection in
                 try await connection.send(head)
                 #expect(try await connection.readAll().hasPrefix("HTTP/1.1 431 "))
             }
@@ -379,73 +356,12 @@ struct HTTPConnectionTests {
         ]
     )
     func refusesOtherBytes(_ bytes: String) async throws {
-        try await connect { connection in
+        try await Self.connect { connection in
             try await connection.send(bytes)
             let answer = try await connection.readAll()
             #expect(answer.hasPrefix("HTTP/1.1 400 Bad Request\r\n"))
             #expect(answer.lowercased().contains("\r\nconnection: close\r\n"))
             #expect(answer.ranges(of: "HTTP/1.1").count == 1)
-        }
-    }
-
-    @Test(
-        "ends a connection that sends nothing, half a head, or half a body",
-        arguments: [
-            "", "GET /healthz HTTP/1.1\r\nHo", "POST /length HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\n{",
-        ]
-    )
-    func endsSilentConnections(_ bytes: String) async throws {
-        var limits = ServiceResponder.Limits.patient
-        limits.firstHead = .milliseconds(20)
-        limits.time = .milliseconds(20)
-        try await connect(limits: limits) { connection in
-            #expect(await connection.readsNothing(after: bytes))
-        }
-    }
-
-    @Test("T-E22: reads no more than once behind a request that it answers, and then goes on")
-    func stopsReadingBehindARequest() async throws {
-        let (begins, begun) = AsyncStream.makeStream(of: Void.self)
-        let (goings, gone) = AsyncStream.makeStream(of: Void.self)
-        let slow = Route(
-            .get,
-            "/slow",
-            on: .service,
-            errors: .status,
-            .open { _ in
-                begun.yield()
-                for await _ in goings { break }
-                return Response(status: .noContent)
-            }
-        )
-        var echo = Self.echo
-        echo.bodyLimit = 8 << 20
-        let fixture = try ServiceFixture(additionalRoutes: [slow, echo])
-        try await fixture.serve { port, _ in
-            try await RawConnection.open(port: port) { connection in
-                try await connection.send("GET /slow HTTP/1.1\r\nHost: a\r\n\r\n")
-                for await _ in begins { break }
-                try await withThrowingTaskGroup(of: Void.self) { tasks in
-                    let body = String(repeating: "x", count: 8 << 20)
-                    tasks.addTask { try await connection.send(Self.post("/length", body)) }
-                    try await waitUntil { fixture.assembly.responder.heldBytes > 0 }
-                    // Others are served meanwhile, so the connection was read as often as the service wants to.
-                    try await RawConnection.open(port: port) { other in
-                        for _ in 0..<200 {
-                            try await other.send("GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n")
-                            _ = try await other.read(until: "}")
-                        }
-                    }
-                    // One read brings at most four buffers of 8 KiB.
-                    #expect(fixture.assembly.responder.heldBytes <= 32 << 10)
-                    gone.yield()
-                    let answers = try await connection.read(until: "}")
-                    #expect(answers.hasPrefix("HTTP/1.1 204 "), "\(answers)")
-                    #expect(answers.hasSuffix(#"{"length":8388608}"#), "\(answers)")
-                    try await tasks.waitForAll()
-                }
-            }
-            try await waitUntil { fixture.assembly.responder.heldBytes == 0 }
         }
     }
 
@@ -477,233 +393,12 @@ struct HTTPConnectionTests {
         }
     }
 
-    @Test("refuses with 503 what goes beyond the requests and bytes that it holds at a time, and recovers")
-    func shedsLoad() async throws {
-        let (begins, begun) = AsyncStream.makeStream(of: Void.self)
-        let (goings, gone) = AsyncStream.makeStream(of: Void.self)
-        let route = Route(
-            .get,
-            "/slow",
-            on: .service,
-            errors: .status,
-            .open { _ in
-                begun.yield()
-                for await _ in goings { break }
-                return Response(status: .noContent)
-            }
-        )
-        var limits = ServiceResponder.Limits.patient
-        limits.requests = 1
-        limits.bodyBytes = 100
-        try await ServiceFixture(additionalRoutes: [route, Self.echo], limits: limits).serve { port, _ in
-            try await RawConnection.open(port: port) { first in
-                try await first.send("GET /slow HTTP/1.1\r\nHost: a\r\n\r\n")
-                for await _ in begins { break }
-                try await RawConnection.open(port: port) { second in
-                    // Plain text, so that no SDK takes it for the end of a session.
-                    try await second.send(Self.post(Self.lookup, "{}"))
-                    let refused = try await second.read(until: "available.\n")
-                    #expect(refused.hasPrefix("HTTP/1.1 503 "))
-                    #expect(refused.lowercased().contains("\r\ncontent-type: text/plain; charset=utf-8\r\n"))
-                    #expect(refused.lowercased().contains("\r\nretry-after: 1\r\n"))
-                    gone.yield()
-                    #expect(try await first.read(until: "\r\n\r\n").hasPrefix("HTTP/1.1 204 "))
-                    try await second.send(Self.post("/length", String(repeating: " ", count: 101)))
-                    #expect(try await second.read(until: "}}").hasPrefix("HTTP/1.1 503 "))
-                    try await second.send(Self.post("/length", String(repeating: " ", count: 100)))
-                    #expect(try await second.read(until: "}").hasSuffix(#"{"length":100}"#))
-                }
-            }
-        }
-    }
-
-    @Test(
-        "T-E9: keeps nothing of a body that no route reads",
-        arguments: ["GET /length", "DELETE /length", "POST /nowhere"]
-    )
-    func keepsNoUnreadBody(_ request: String) async throws {
-        var limits = ServiceResponder.Limits.patient
-        limits.bodyBytes = 100
-        try await ServiceFixture(additionalRoutes: [Self.echo], limits: limits).serve { port, _ in
-            try await RawConnection.open(port: port) { first in
-                try await first.send("\(request) HTTP/1.1\r\nHost: a\r\nContent-Length: 99\r\n\r\n")
-                try await first.send(String(repeating: "x", count: 98))
-                try await RawConnection.open(port: port) { second in
-                    // Some answers, so that the other connection was read meanwhile.
-                    for _ in 0..<20 {
-                        try await second.send(Self.post("/length", String(repeating: " ", count: 100)))
-                        #expect(try await second.read(until: "}").hasSuffix(#"{"length":100}"#))
-                    }
-                }
-                try await first.send("x")
-                #expect(try await first.read(until: "\r\n\r\n").hasPrefix("HTTP/1.1 40"))
-            }
-        }
-    }
-
-    @Test("T-E9: takes 128 KiB for a client operation, and more only with an admin's credential")
-    func limitsClientBodies() async throws {
-        let most = "{" + String(repeating: " ", count: (128 << 10) - 2) + "}"
-        try await connect { connection in
-            try await connection.send(Self.post(Self.lookup, most))
-            #expect(try await connection.read(until: "}}").hasPrefix("HTTP/1.1 400 "))
-            try await connection.send(Self.post(Self.lookup, most + " "))
-            let refused = try await connection.read(until: "}}")
-            #expect(refused.hasPrefix("HTTP/1.1 413 "), "\(refused)")
-        }
-    }
-
-    @Test("T-E9: one address takes at most an eighth of what bodies may take; the others are served")
-    func sharesBodies() async throws {
-        var limits = ServiceResponder.Limits.patient
-        limits.bodyBytes = 64 << 20
-        limits.proxies = try #require(TrustedProxies(["127.0.0.1"]))
-        let fixture = try ServiceFixture(additionalRoutes: [Self.echo], limits: limits)
-        try await fixture.serve { port, _ in
-            // All of them fit, in whatever order they arrive, and leave room for eight bytes.
-            let (bytes, address) = (Request.maximumBody - 1, "198.18.50.1")
-            try await Self.hold(bytes, from: Array(repeating: address, count: 8), port: port) {
-                try await waitUntil { fixture.assembly.responder.heldBytes == 8 * bytes }
-                #expect(try await Self.status(ofPosting: 100, from: address, port: port) == "HTTP/1.1 503")
-                #expect(try await Self.status(ofPosting: 100, from: "198.18.50.2", port: port) == "HTTP/1.1 200")
-            }
-        }
-    }
-
-    /// Keeps a connection open for each address: with a POST whose last byte does not come.
-    private static func hold(
-        _ bytes: Int,
-        from addresses: [String],
-        port: Int,
-        _ body: @escaping @Sendable () async throws -> Void
-    ) async throws {
-        guard let address = addresses.first else { return try await body() }
-        try await RawConnection.open(port: port) { connection in
-            let head =
-                "POST /length HTTP/1.1\r\nHost: a\r\nX-Forwarded-For: \(address)\r\nContent-Length: \(bytes + 1)\r\n\r\n"
-            try await connection.send(head + String(repeating: "x", count: bytes))
-            try await hold(bytes, from: Array(addresses.dropFirst()), port: port, body)
-        }
-    }
-
-    /// The status of a request with a body of so many bytes.
-    private static func status(ofPosting bytes: Int, from address: String, port: Int) async throws -> String {
-        try await RawConnection.open(port: port) { connection in
-            let body = String(repeating: "x", count: bytes)
-            try await connection.send(post("/length", body, headers: ["X-Forwarded-For: \(address)"]))
-            return String(try await connection.read(until: "\r\n\r\n").prefix(12))
-        }
-    }
-
-    private func limits(bodyBytes: Int) throws -> ServiceResponder.Limits {
-        var limits = ServiceResponder.Limits.patient
-        limits.bodyBytes = bodyBytes
-        limits.proxies = try #require(TrustedProxies(["127.0.0.1"]))
-        return limits
-    }
-
-    @Test("T-E23: large bodies of eight addresses leave room for small ones of a ninth")
-    func keepsRoomForSmallBodies() async throws {
-        let fixture = try ServiceFixture(additionalRoutes: [Self.echo], limits: limits(bodyBytes: 8 << 20))
-        try await fixture.serve { port, _ in
-            let addresses = (1...8).map { "198.18.50.\($0)" }
-            try await Self.hold(Request.maximumBody - 1, from: addresses, port: port) {
-                try await waitUntil { fixture.assembly.responder.heldBytes >= 6 << 20 }
-                // Often, so that meanwhile everything was read.
-                for _ in 0..<50 {
-                    #expect(try await Self.status(ofPosting: 200, from: "198.18.50.9", port: port) == "HTTP/1.1 200")
-                }
-            }
-        }
-    }
-
-    @Test("T-E23: subscribers of one /48 take at most a quarter of what bodies may take; the others are served")
-    func limitsBodiesOfASite() async throws {
-        let fixture = try ServiceFixture(additionalRoutes: [Self.echo], limits: limits(bodyBytes: 8 << 20))
-        try await fixture.serve { port, _ in
-            let addresses = (1...7).map { "2001:db8:1:\($0)::1" }
-            try await Self.hold(900_000, from: addresses, port: port) {
-                try await waitUntil { fixture.assembly.responder.heldBytes >= 1_800_000 }
-                let eighth = try await Self.status(ofPosting: 900_000, from: "2001:db8:1:8::1", port: port)
-                #expect(eighth == "HTTP/1.1 503")
-                let other = try await Self.status(ofPosting: 900_000, from: "2001:db8:2:1::1", port: port)
-                #expect(other == "HTTP/1.1 200")
-            }
-        }
-    }
-
-    @Test("T-E23: subscribers of one /48 have at most a quarter of all connections")
-    func limitsConnectionsOfASite() throws {
-        var limits = ServiceResponder.Limits.patient
-        limits.connections = 32
-        let load = ServerLoad(limits)
-        func networks(_ text: String) throws -> ServerLoad.Networks {
-            ServerLoad.Networks(of: try #require(IPAddress(caller: text)))
-        }
-        for subscriber in 1...8 { #expect(load.opened(by: try networks("2001:db8:1:\(subscriber)::1"))) }
-        #expect(!load.opened(by: try networks("2001:db8:1:9::1")))
-        #expect(load.opened(by: try networks("2001:db8:2:1::1")))
-        #expect(load.opened(by: try networks("192.0.2.1")))
-        for subscriber in [1, 9] { load.closed(by: try networks("2001:db8:1:\(subscriber)::1")) }
-        #expect(load.opened(by: try networks("2001:db8:1:10::1")))
-    }
-
-    @Test("T-E36: one network, or all subscribers of a /48, have at most a quarter of the requests in progress")
-    func limitsRequestsOfANetwork() throws {
-        var limits = ServiceResponder.Limits.patient
-        limits.requests = 16
-        let load = ServerLoad(limits)
-        func networks(_ text: String) throws -> ServerLoad.Networks {
-            ServerLoad.Networks(of: try #require(IPAddress(caller: text)))
-        }
-        for subscriber in 1...4 { #expect(load.begin(by: try networks("2001:db8:1:\(subscriber)::1"))) }
-        #expect(!load.begin(by: try networks("2001:db8:1:5::1")))
-        for _ in 1...4 { #expect(load.begin(by: try networks("192.0.2.1"))) }
-        #expect(!load.begin(by: try networks("192.0.2.1")))
-        #expect(load.begin(by: try networks("192.0.2.2")))
-        load.end(by: try networks("192.0.2.1"))
-        load.end(by: try networks("2001:db8:1:1::1"))
-        #expect(load.begin(by: try networks("192.0.2.1")))
-        #expect(load.begin(by: try networks("2001:db8:1:6::1")))
-        // Of unknown networks there may be as many as there is room for.
-        for _ in 10...16 { #expect(load.begin(by: nil)) }
-        #expect(!load.begin(by: nil))
-    }
-
-    @Test("T-E24: ends an answer in parts whose client does not read, and gives its slot back")
-    func endsUnreadParts() async throws {
-        let large = ByteBuffer(repeating: UInt8(ascii: "x"), count: 32 << 20)
-        let route = Route(
-            .get,
-            "/large",
-            on: .service,
-            errors: .status,
-            .open { _ in
-                var response = Response(status: .ok, body: large)
-                response.nextPart = { large }
-                return response
-            }
-        )
-        var limits = ServiceResponder.Limits.patient
-        limits.time = .seconds(1)
-        let fixture = try ServiceFixture(additionalRoutes: [route], limits: limits)
-        try await fixture.serve { port, _ in
-            try await RawConnection.open(port: port) { connection in
-                try await connection.send("GET /large HTTP/1.1\r\nHost: a\r\n\r\n")
-                // The rest is more than sockets hold.
-                _ = try await connection.read(until: "\r\n\r\n")
-                try await waitUntil { fixture.assembly.responder.connections == 0 }
-                try await waitUntil { fixture.assembly.responder.requestsInFlight == 0 }
-            }
-        }
-    }
-
     @Test(
         "T-E25: refuses HTTP/1.0 with a transfer coding (RFC 9112 §6.1), and closes",
         arguments: ["Connection: keep-alive\r\n", "Connection: keep-alive\r\nContent-Length: 2\r\n"]
     )
     func refusesCodingsOfHTTP10(_ headers: String) async throws {
-        try await connect { connection in
+        try await Self.connect { connection in
             try await connection.send(
                 "POST /length HTTP/1.0\r\n\(headers)Transfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n"
             )
@@ -750,51 +445,9 @@ struct HTTPConnectionTests {
         }
     }
 
-    @Test(
-        "T-E16: refuses a connection beyond its number, and beyond a quarter of it for one address",
-        arguments: [true, false]
-    )
-    func limitsConnections(isProxy: Bool) async throws {
-        var limits = ServiceResponder.Limits.patient
-        limits.connections = 8
-        if isProxy { limits.proxies = try #require(TrustedProxies(["127.0.0.1"])) }
-        @Sendable func open(_ count: Int, port: Int, _ body: @escaping @Sendable () async throws -> Void) async throws {
-            guard count > 0 else { return try await body() }
-            try await RawConnection.open(port: port) { connection in
-                try await connection.send("GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n")
-                #expect(try await connection.read(until: "}").hasPrefix("HTTP/1.1 200 OK\r\n"))
-                try await open(count - 1, port: port, body)
-            }
-        }
-        let fixture = try ServiceFixture(limits: limits)
-        try await fixture.serve { port, _ in
-            try await open(isProxy ? 8 : 2, port: port) {
-                try await RawConnection.open(port: port) { connection in
-                    let answer = try await connection.readAll()
-                    #expect(answer.isEmpty)
-                }
-            }
-            try await waitUntil { fixture.assembly.responder.connections == 0 }
-            try await open(1, port: port) {}
-        }
-    }
-
-    @Test("T-E16: ends a new connection that sends no head in time")
-    func limitsTheFirstHead() async throws {
-        var limits = ServiceResponder.Limits.patient
-        limits.firstHead = .milliseconds(20)
-        try await connect(limits: limits) { connection in
-            #expect(await connection.readsNothing(after: "GET /healthz HTTP/1.1\r\nHo"))
-        }
-        try await connect { connection in
-            try await connection.send("GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n")
-            #expect(try await connection.read(until: "}").hasPrefix("HTTP/1.1 200 OK\r\n"))
-        }
-    }
-
     @Test("says what time it is, in the form of RFC 9110 §5.6.7")
     func tellsTheTime() async throws {
-        try await connect { connection in
+        try await Self.connect { connection in
             try await connection.send("GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n")
             let answer = try await connection.read(until: "}")
             #expect(

@@ -93,7 +93,7 @@ struct TLSTests {
             try await TestCertificate.make(in: folder)
             let tls = try ServerTLS(Self.files(folder), logger: Logger(label: "tls"))
             var limits = ServiceResponder.Limits.patient
-            limits.firstHead = .milliseconds(20)
+            limits.head = .milliseconds(20)
             try await ServiceFixture(limits: limits).serve(tls: tls) { port, _ in
                 // The start of a ClientHello of 512 bytes, and nothing.
                 for start in ["", "\u{16}\u{3}\u{1}\u{2}\u{0}"] {

@@ -16,7 +16,8 @@ package enum Patience {
 extension ServiceResponder.Limits {
     package static var patient: Self {
         var limits = Self()
-        (limits.time, limits.idle, limits.firstHead) = (.minutes(10), .minutes(10), .minutes(10))
+        (limits.time, limits.idle, limits.head) = (.minutes(10), .minutes(10), .minutes(10))
+        limits.parting = .zero
         (limits.connections, limits.requests, limits.bodyBytes) = (Patience.count, Patience.count, 4 << 30)
         return limits
     }
