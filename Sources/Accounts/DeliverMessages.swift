@@ -154,12 +154,14 @@ package struct DeliverMessages: Service {
         try await withThrowingTaskGroup(of: OutboxStore.Destination?.self) { group in
             var inProgress: [OutboxStore.Destination: Int] = [:]
             var tried = 0
+            var horizon = Horizon()
+            var hasPaused = true
             if !isOnce { group.addTask { await Self.pause() } }
             while true {
                 do {
                     // Before there is room: those who hang delay nobody's place in the queue.
-                    if lane == .logouts, !isOnce, !Self.isStopping { try await queueLogouts() }
-                    while case let messages = try await take(lane, inProgress), !messages.isEmpty {
+                    if lane == .logouts, !isOnce, hasPaused, !Self.isStopping { try await queueLogouts() }
+                    while case let messages = try await take(lane, inProgress, &horizon), !messages.isEmpty {
                         for message in messages {
                             inProgress[message.destination, default: 0] += 1
                             group.addTask {
@@ -175,6 +177,7 @@ package struct DeliverMessages: Service {
                 }
                 // Nothing is in progress, and there is no pause: nothing is due, or the node stops.
                 guard let ended = try await group.next() else { return tried }
+                hasPaused = ended == nil
                 if let ended {
                     let left = inProgress[ended, default: 1] - 1
                     inProgress[ended] = left > 0 ? left : nil
@@ -192,10 +195,31 @@ package struct DeliverMessages: Service {
         return nil
     }
 
+    /// Until when a lane has taken all that was due, so that it need not read again what was delivered since: while an
+    /// old transaction lasts, that is all of its time.
+    private struct Horizon {
+        private var clear: Date?
+        private var lastLook: Date?
+
+        /// Nil to look at all: every five seconds, as a transaction may have written a message long before it committed,
+        /// and while something is left.
+        func since(_ now: Date) -> Date? {
+            guard let clear, let lastLook, lastLook <= now, now < lastLook.addingTimeInterval(5) else { return nil }
+            return min(clear, now).addingTimeInterval(-2)
+        }
+
+        /// - Parameter leavesNothing: as far as it looked.
+        mutating func looked(since: Date?, at now: Date, leavesNothing: Bool) {
+            if since == nil { lastLook = now }
+            clear = leavesNothing ? now : nil
+        }
+    }
+
     /// Takes messages that are due for free slots.
     private func take(
         _ lane: Lane,
-        _ inProgress: [OutboxStore.Destination: Int]
+        _ inProgress: [OutboxStore.Destination: Int],
+        _ horizon: inout Horizon
     ) async throws -> [OutboxStore.Message] {
         let (kinds, carried) = (kinds(lane), lane == .mail ? carriedByEndpoints : [])
         let byProject = Dictionary(inProgress.map { ($0.key.project, $0.value) }, uniquingKeysWith: +)
@@ -209,16 +233,24 @@ package struct DeliverMessages: Service {
             lane.slots - inProgress.values.reduce(0, +)
         )
         guard limit > 0, !(kinds.isEmpty && carried.isEmpty), !Self.isStopping else { return [] }
-        return try await parts.stores.outbox.take(
+        let receivers = inProgress.filter { $0.value >= lane.receiverQuota }.map(\.key)
+        let projects = byProject.filter { $0.value >= lane.quota }.map(\.key)
+        let now = parts.now()
+        let since = horizon.since(now)
+        let taken = try await parts.stores.outbox.take(
             kinds,
             and: carried,
-            except: inProgress.filter { $0.value >= lane.receiverQuota }.map(\.key),
-            andAllOf: byProject.filter { $0.value >= lane.quota }.map(\.key),
+            except: receivers,
+            andAllOf: projects,
             inProgress: byProject,
             limit: limit,
+            since: since,
             lease: lane.lease,
-            now: parts.now()
+            now: now
         )
+        let leavesNothing = taken.count < limit && receivers.isEmpty && projects.isEmpty
+        horizon.looked(since: since, at: now, leavesNothing: leavesNothing)
+        return taken
     }
 
     private func queueLogouts() async throws {

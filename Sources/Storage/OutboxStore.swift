@@ -64,7 +64,8 @@ package struct OutboxStore: Sendable {
     /// and nothing to be tried again, goes before that of one that may hang.
     ///
     /// Reads only messages that it may take: those of each destination from their place in an index, so that another
-    /// destination's backlog costs nothing, however long it is.
+    /// destination's backlog costs nothing, however long it is. But an index keeps what was delivered for as long as an old
+    /// transaction could see it, which only `since` passes over.
     ///
     /// - Parameters:
     ///   - kinds: those that this node delivers; messages of others wait for nodes that do.
@@ -72,6 +73,7 @@ package struct OutboxStore: Sendable {
     ///   - receivers: those that it takes nothing for now.
     ///   - projects: those that it takes nothing for now.
     ///   - inProgress: the messages of each project that it delivers already.
+    ///   - since: takes only messages that became due after it; nil for all that are due.
     ///   - lease: seconds for which no other worker takes them.
     package func take(
         _ kinds: [String],
@@ -80,25 +82,18 @@ package struct OutboxStore: Sendable {
         andAllOf projects: [ProjectID] = [],
         inProgress: [ProjectID: Int] = [:],
         limit: Int,
+        since: Date? = nil,
         lease: TimeInterval,
         now: Date
     ) async throws -> [Message] {
         let allKinds = Set(kinds + additions.map(\.kind)).sorted()
         let busy = Array(inProgress)
+        // Candidates are locked one after another, until there are enough. The condition is one that no partial index has, so
+        // each is found by its key.
+        let due = since.map { Due.recently(allKinds, since: $0, now: now) } ?? .ever(allKinds, now: now)
         let rows = try await database.query(
             """
-            WITH RECURSIVE destinations AS (
-                SELECT n.kind, n.project, n.receiver FROM unnest(\(allKinds)::text[]) k (kind) CROSS JOIN LATERAL (
-                    SELECT kind, project, receiver FROM outbox WHERE \(sql: Self.isWaiting) AND kind = k.kind
-                    ORDER BY kind, project, receiver LIMIT 1
-                ) n
-                UNION ALL
-                SELECT n.kind, n.project, n.receiver FROM destinations d CROSS JOIN LATERAL (
-                    SELECT kind, project, receiver FROM outbox
-                    WHERE \(sql: Self.isWaiting) AND kind = d.kind AND (project, receiver) > (d.project, d.receiver)
-                    ORDER BY kind, project, receiver LIMIT 1
-                ) n
-            ), served AS MATERIALIZED (
+            WITH RECURSIVE \(sql: due.destinations), served AS MATERIALIZED (
                 SELECT kind, project, receiver, (
                     SELECT true FROM outbox m
                     WHERE \(sql: Self.isWaiting) AND m.kind = d.kind AND m.project = d.project
@@ -121,11 +116,7 @@ package struct OutboxStore: Sendable {
                 ) AS place
                 FROM served v CROSS JOIN LATERAL (
                     SELECT *, row_number() OVER (ORDER BY next_attempt_at) AS turn FROM (
-                        SELECT project, message, next_attempt_at FROM outbox
-                        WHERE \(sql: Self.isWaiting)
-                        AND (kind, project, receiver, next_attempt_at) >= (v.kind, v.project, v.receiver, '-infinity')
-                        AND (kind, project, receiver, next_attempt_at) <= (v.kind, v.project, v.receiver, \(now))
-                        ORDER BY kind, project, receiver, next_attempt_at LIMIT \(sql: Self.candidates)
+                        \(sql: due.messages)
                     ) m
                 ) m
                 LEFT JOIN unnest(\(busy.map(\.key.rawValue))::text[], \(busy.map { Int64($0.value) })::bigint[])
@@ -134,10 +125,12 @@ package struct OutboxStore: Sendable {
             )
             UPDATE outbox o SET attempts = attempts + 1, next_attempt_at = \(now.addingTimeInterval(lease))
             FROM (
-                SELECT m.project, m.message FROM candidates c
-                JOIN outbox m ON m.project = c.project AND m.message = c.message
-                WHERE \(sql: Self.isWaiting) AND m.next_attempt_at = c.next_attempt_at
-                ORDER BY c.place, c.next_attempt_at LIMIT \(limit) FOR UPDATE OF m SKIP LOCKED
+                SELECT l.project, l.message FROM candidates c CROSS JOIN LATERAL (
+                    SELECT project, message FROM outbox
+                    WHERE project = c.project AND message = c.message
+                        AND coalesce(delivered_at, abandoned_at) IS NULL AND next_attempt_at = c.next_attempt_at
+                    FOR UPDATE SKIP LOCKED
+                ) l LIMIT \(limit)
             ) due
             WHERE o.project = due.project AND o.message = due.message
             RETURNING o.project, o.message, o.kind, o.receiver, o.payload, o.attempts, EXISTS (
@@ -171,6 +164,57 @@ package struct OutboxStore: Sendable {
                 createdAt: createdAt,
                 expiresAt: expiresAt,
                 trace: parent.flatMap { TraceContext(parent: [$0], state: state.map { [$0] } ?? []) }
+            )
+        }
+    }
+
+    /// The destinations that have messages, and the messages of one of them (`v`) that are due.
+    private struct Due {
+        var destinations: SQL
+        var messages: SQL
+
+        /// From each destination's place in an index.
+        static func ever(_ kinds: [String], now: Date) -> Due {
+            Due(
+                destinations: """
+                    destinations AS (
+                        SELECT n.kind, n.project, n.receiver FROM unnest(\(kinds)::text[]) k (kind) CROSS JOIN LATERAL (
+                            SELECT kind, project, receiver FROM outbox WHERE \(sql: isWaiting) AND kind = k.kind
+                            ORDER BY kind, project, receiver LIMIT 1
+                        ) n
+                        UNION ALL
+                        SELECT n.kind, n.project, n.receiver FROM destinations d CROSS JOIN LATERAL (
+                            SELECT kind, project, receiver FROM outbox
+                            WHERE \(sql: isWaiting) AND kind = d.kind AND (project, receiver) > (d.project, d.receiver)
+                            ORDER BY kind, project, receiver LIMIT 1
+                        ) n
+                    )
+                    """,
+                messages: """
+                    SELECT project, message, next_attempt_at FROM outbox
+                    WHERE \(sql: isWaiting)
+                        AND (kind, project, receiver, next_attempt_at) >= (v.kind, v.project, v.receiver, '-infinity')
+                        AND (kind, project, receiver, next_attempt_at) <= (v.kind, v.project, v.receiver, \(now))
+                    ORDER BY kind, project, receiver, next_attempt_at LIMIT \(sql: candidates)
+                    """
+            )
+        }
+
+        /// From the place of `since` in an index of the time alone.
+        static func recently(_ kinds: [String], since: Date, now: Date) -> Due {
+            Due(
+                destinations: """
+                    recent AS MATERIALIZED (
+                        SELECT kind, project, receiver, message, next_attempt_at FROM outbox
+                        WHERE \(sql: isWaiting) AND next_attempt_at > \(since) AND next_attempt_at <= \(now)
+                            AND kind = ANY (\(kinds)::text[])
+                        ORDER BY next_attempt_at LIMIT \(sql: candidates)
+                    ), destinations AS (SELECT DISTINCT kind, project, receiver FROM recent)
+                    """,
+                messages: """
+                    SELECT project, message, next_attempt_at FROM recent
+                    WHERE kind = v.kind AND project = v.project AND receiver = v.receiver
+                    """
             )
         }
     }
@@ -282,6 +326,7 @@ package struct OutboxStore: Sendable {
         )
     }
 
+    /// Notes the outcome of an attempt; of one whose lease ended, so that another node attempts it again, only success.
     package func settle(_ message: Message, _ outcome: Outcome, now: Date) async throws {
         let (delivered, abandoned, next, payload): (Date?, Date?, Date?, [UInt8]?) =
             switch outcome {
@@ -298,6 +343,7 @@ package struct OutboxStore: Sendable {
                 next_attempt_at = coalesce(\(next), next_attempt_at), expires_at = coalesce(\(expiry), expires_at),
                 payload = coalesce(\(payload), payload)
             WHERE project = \(message.project.rawValue) AND message = \(message.id) AND delivered_at IS NULL
+                AND (\(delivered != nil) OR attempts = \(Int32(message.attempts)))
             """
         )
     }

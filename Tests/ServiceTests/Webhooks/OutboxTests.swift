@@ -182,6 +182,61 @@ struct OutboxTests {
         }
     }
 
+    @Test("a message whose transaction took longer than a node looks back is sent all the same")
+    func lateCommit() async throws {
+        try await Self.withReceiver { receiver, _ in
+            try await TestService.run(Self.options(receiver, path: "/good")) { service in
+                let group = ServiceGroup(services: [service.assembly.deliveries], logger: Logger(label: "test"))
+                async let running: Void = group.run()
+                try await Self.writeNotice(service)
+                try await waitUntil { receiver.received.count == 1 }
+                try await Self.writeNotice(service, after: -600)
+                service.clock.advance(by: 5)
+                try await waitUntil { receiver.received.count == 2 }
+                await group.triggerGracefulShutdown()
+                try await running
+            }
+        }
+    }
+
+    @Test("an old transaction keeps what was delivered in the indexes, and a look at what is new passes over it")
+    func oldTransaction() async throws {
+        try await TestService.run { service in
+            let (database, outbox, now) = (service.stores.database, service.stores.outbox, service.clock.current)
+            let project = service.project.id.rawValue
+            try await database.transaction { old in
+                try await old.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
+                try await old.execute("SELECT FROM outbox")
+                var blocks: [Int64] = []
+                for count in [200, 20_000] {
+                    try await TestDatabase.current.client.execute(
+                        """
+                        INSERT INTO outbox (project, message, kind, payload, tenant, next_attempt_at, created_at)
+                        SELECT \(project), \("\(count)") || n, \(WebhookNotice.kind), ''::bytea, '',
+                            \(now) - make_interval(secs => 3 + n), now()
+                        FROM generate_series(1, \(count)) n
+                        """
+                    )
+                    try await TestDatabase.current.client.execute("UPDATE outbox SET delivered_at = now()")
+                    try await TestDatabase.current.client.execute("ANALYZE outbox")
+                    for _ in 0..<16 { try await Self.writeNotice(service, after: -1) }
+                    let (_, messages) = try await StatementCount.during {
+                        try await outbox.take(
+                            [WebhookNotice.kind],
+                            limit: 64,
+                            since: now.addingTimeInterval(-2),
+                            lease: 20,
+                            now: now
+                        )
+                    }
+                    #expect(messages.count == 16)
+                    blocks.append(try await Self.blocksRead())
+                }
+                #expect(Double(blocks[1]) < 3 * Double(blocks[0]), "\(blocks)")
+            }
+        }
+    }
+
     /// What the node takes, and the blocks that it looks at for that, behind a backlog of SMS: they are passed over, then
     /// served.
     private func blocks(_ backlog: Int, _ service: TestService) async throws -> [(messages: Int, blocks: Int64)] {
@@ -210,16 +265,21 @@ struct OutboxTests {
                     now: now
                 )
             }
-            let blocks = try await database.query(
-                """
-                SELECT sum(shared_blks_hit + shared_blks_read)::bigint FROM pg_stat_statements
-                WHERE dbid = (SELECT oid FROM pg_database WHERE datname = current_database())
-                    AND query LIKE '%outbox%' AND query NOT LIKE '%pg_stat_statements%'
-                """
-            ) { try $0.next(Int64.self) }
-            taken.append((messages.count, blocks.first ?? 0))
+            taken.append((messages.count, try await Self.blocksRead()))
         }
         return taken
+    }
+
+    /// By statements about messages, since the count began.
+    private static func blocksRead() async throws -> Int64 {
+        let blocks = try await TestDatabase.current.client.query(
+            """
+            SELECT sum(shared_blks_hit + shared_blks_read)::bigint FROM pg_stat_statements
+            WHERE dbid = (SELECT oid FROM pg_database WHERE datname = current_database())
+                AND query LIKE '%outbox%' AND query NOT LIKE '%pg_stat_statements%'
+            """
+        ) { try $0.next(Int64.self) }
+        return blocks.first ?? 0
     }
 
     /// A service that says when it was told to stop: `triggerGracefulShutdown()` returns before that.
