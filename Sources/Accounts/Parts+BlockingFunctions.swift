@@ -241,6 +241,8 @@ extension Parts {
     }
 
     /// - Returns: the function's changes, already applied to `account` and `signIn`; nil if there is no function.
+    /// - Throws: ``AccountsError/overloaded`` if too many calls of the caller's network are in progress: the function has
+    ///   refused nothing then.
     private func ask(
         _ event: BlockingFunctions.Event,
         about account: inout Account,
@@ -267,6 +269,9 @@ extension Parts {
         )
         do {
             guard let functions else { throw FunctionError.unreachable("this process calls no functions") }
+            let network = caller.askingNetwork
+            guard functions.shares.enter(caller.project.id, network) else { throw AccountsError.overloaded }
+            defer { functions.shares.leave(caller.project.id, network) }
             let algorithm: SigningAlgorithm = caller.project.settings.signWithES256 ? .es256 : .rs256
             let signer: (any TokenSigner)? =
                 tokenSigner ?? configuration.signingKeys.signer(for: algorithm, at: seconds)
@@ -320,6 +325,12 @@ extension Parts {
             ]
         )
     }
+}
+
+extension Caller {
+    /// Whose part of the project's calls it takes: a /48 counts as one network; nil if unknown, and for a back end, whose
+    /// network is that of all its users.
+    fileprivate var askingNetwork: String? { isBackEnd ? nil : site ?? subscriber }
 }
 
 extension FunctionError {

@@ -8,6 +8,8 @@ import StrictJSON
 package struct FunctionCaller: Sendable {
     private let http: OutboundClient
     private let timeLimit: Duration
+    /// Of whoever asks: to be entered before each call, and left after it.
+    package let shares: FunctionShares
     /// The results of the calls.
     package let calls = Timings<Call>()
 
@@ -30,6 +32,7 @@ package struct FunctionCaller: Sendable {
     package init(through http: OutboundClient, timeLimit: Duration = .seconds(7)) {
         self.http = http
         self.timeLimit = timeLimit
+        shares = FunctionShares(limit: max(http.limits.requestsPerShare / 4, 1))
     }
 
     /// The maximum size of a response in bytes.

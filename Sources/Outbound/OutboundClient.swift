@@ -11,7 +11,7 @@ package final class OutboundClient: Service {
         var closed = false
     }
 
-    let limits: OutboundLimits
+    package let limits: OutboundLimits
     let policy: AddressPolicy
     let strangers: AddressPolicy
     let userAgent: String

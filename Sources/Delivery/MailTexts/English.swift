@@ -46,10 +46,10 @@ extension MailLanguage {
                 after: "If you did this, you can ignore this email."
             ),
             .revertSecondFactor: MailText(
-                subject: "A second factor was added to your %APP_NAME% account",
-                before: "Your %APP_NAME% account %EMAIL% now asks for a second factor at sign-in. "
+                subject: "A second factor or passkey was added to your %APP_NAME% account",
+                before: "Your %APP_NAME% account %EMAIL% has a new second factor or passkey. "
                     + "If you did not add it, follow this link to remove it.",
-                link: "Remove second factor",
+                link: "Remove it",
                 after: "If you did this, you can ignore this email."
             ),
         ]

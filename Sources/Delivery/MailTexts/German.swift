@@ -54,11 +54,11 @@ extension MailLanguage {
                 after: "Wenn Sie es waren, ist nichts zu tun."
             ),
             .revertSecondFactor: MailText(
-                subject: "Ihr %APP_NAME%-Konto hat einen zweiten Faktor",
+                subject: "Ihr %APP_NAME%-Konto hat einen neuen zweiten Faktor oder Passkey",
                 before:
-                    "Ihr %APP_NAME%-Konto %EMAIL% verlangt bei der Anmeldung nun einen zweiten Faktor. Wenn nicht Sie "
-                    + "ihn hinzugefügt haben, entfernen Sie ihn über diesen Link.",
-                link: "Zweiten Faktor entfernen",
+                    "Ihr %APP_NAME%-Konto %EMAIL% hat einen neuen zweiten Faktor oder Passkey. Wenn nicht Sie ihn "
+                    + "hinzugefügt haben, entfernen Sie ihn über diesen Link.",
+                link: "Faktor oder Passkey entfernen",
                 after: "Wenn Sie es waren, ist nichts zu tun."
             ),
         ]

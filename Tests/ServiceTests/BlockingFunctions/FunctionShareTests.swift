@@ -1,4 +1,5 @@
 import Development
+import IdentityService
 import Outbound
 import Projects
 import Storage
@@ -17,6 +18,7 @@ struct FunctionShareTests {
             }
             defer { gate.open() }
             var options = TestService.Options()
+            options.limits.proxies = try #require(TrustedProxies(["127.0.0.1"]))
             options.outboundLimits.requestsPerHost = 8
             options.outboundLimits.requestsPerShare = 2
             options.settings.blockingFunctions[.beforeCreate] = receiver.baseURL + "/fast"
@@ -29,12 +31,15 @@ struct FunctionShareTests {
                 try await configuration.createProject(neighbour, settings: settings)
                 let key = try await configuration.createAPIKey(for: neighbour, displayName: nil).rawValue
                 try await withThrowingTaskGroup(of: Void.self) { group in
-                    for _ in 0..<20 {
+                    for number in 0..<20 {
                         group.addTask {
                             _ = try await PlainHTTP.send(
                                 "POST",
                                 "\(service.baseURL)/v1/accounts:signUp?key=\(key)",
-                                headers: [("Content-Type", "application/json")],
+                                // Of one network, fewer would reach the function.
+                                headers: [
+                                    ("Content-Type", "application/json"), ("X-Forwarded-For", "198.18.45.\(number)"),
+                                ],
                                 body: Array("{}".utf8)
                             )
                         }
@@ -47,6 +52,53 @@ struct FunctionShareTests {
                     #expect(receiver.received.count { $0.path == "/slow" } == 2)
                     gate.open()
                     try await group.waitForAll()
+                }
+            }
+        }
+    }
+
+    @Test(
+        "T-E39: the sign-ins of one network, or one IPv6 /48, leave room for others' while a function hangs",
+        arguments: [false, true]
+    )
+    func networks(isSite: Bool) async throws {
+        try await WebReceiver.run { receiver in
+            let gate = TestGate()
+            defer { gate.open() }
+            var options = TestService.Options()
+            options.limits.proxies = try #require(TrustedProxies(["127.0.0.1"]))
+            options.outboundLimits.requestsPerHost = 32
+            options.outboundLimits.requestsPerShare = 8
+            options.settings.blockingFunctions[.beforeSignIn] = receiver.baseURL + "/sign-in"
+            try await TestService.run(options) { service in
+                _ = try await service.signUp("ada@example.com")
+                _ = try await service.signUp("mallory@example.com")
+                receiver.answer { _ in
+                    await gate.pass()
+                    return (200, "{}")
+                }
+                try await withThrowingTaskGroup(of: Reply.self) { group in
+                    for number in 0..<20 {
+                        let address = isSite ? "2001:db8:46:\(number)::1" : "198.18.46.1"
+                        group.addTask {
+                            try await service.signIn("mallory@example.com", "correct horse", from: address)
+                        }
+                    }
+                    await gate.reached(by: 2)
+                    // The others find the network's part taken, and no function has refused them.
+                    for _ in 0..<18 {
+                        let reply = try await group.next()
+                        #expect(reply?.status == 503, "\(String(describing: reply))")
+                    }
+                    group.addTask {
+                        try await service.signIn("ada@example.com", "correct horse", from: "198.18.47.1")
+                    }
+                    await gate.reached(by: 3)
+                    gate.open()
+                    for try await reply in group { #expect(reply.status == 200, "\(reply)") }
+                    // Whoever is done has left room again.
+                    let again = try await service.signIn("mallory@example.com", "correct horse", from: "198.18.46.1")
+                    #expect(again.status == 200, "\(again)")
                 }
             }
         }
