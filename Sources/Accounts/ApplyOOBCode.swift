@@ -4,10 +4,12 @@ package import Secrets
 import Sessions
 package import Storage
 
+import struct Foundation.Date
+
 extension AccountsService { package var applyOOBCode: ApplyOOBCode { ApplyOOBCode(parts: parts) } }
 
 /// `update` with a code instead of an ID token: verifies an email, changes it, restores the previous one, or removes a
-/// second factor.
+/// second factor or a passkey.
 package struct ApplyOOBCode: Sendable {
     let parts: Parts
 
@@ -52,7 +54,7 @@ package struct ApplyOOBCode: Sendable {
 
     /// - Parameter token: that of the session which the code belongs to; nil for a link's code.
     private func apply(_ code: OOBCode, for token: VerifiedIDToken? = nil, _ caller: Caller) async throws -> Result {
-        let earlier = code.type == .recoverEmail ? try await subjects(before: code, caller) : [:]
+        let earlier = code.type == .recoverEmail ? try await identities(of: code, caller) : [:]
         let changed: ChangedAccount
         do {
             changed = try await change(code, token, earlier, caller)
@@ -69,7 +71,7 @@ package struct ApplyOOBCode: Sendable {
     private func change(
         _ code: OOBCode,
         _ token: VerifiedIDToken?,
-        _ earlier: [ProviderID: String],
+        _ earlier: [ProviderID: LinkedProvider],
         displacing holder: AccountID? = nil,
         _ caller: Caller
     ) async throws -> ChangedAccount {
@@ -132,7 +134,7 @@ package struct ApplyOOBCode: Sendable {
         )
     }
 
-    /// Also ends every session, because an attacker who added the factor was signed in.
+    /// Also ends every session, because an attacker who added the factor or passkey was signed in.
     private func revert(
         _ code: OOBCode,
         _ account: Account,
@@ -140,9 +142,11 @@ package struct ApplyOOBCode: Sendable {
         _ seconds: Int64
     ) throws(AccountsError) {
         guard account.email?.canonical == code.email.canonical else { throw .invalidOOBCode }
-        let left = account.secondFactors.filter { $0.id != code.revertedFactor?.enrollment }
-        guard left.count < account.secondFactors.count else { throw .invalidOOBCode }
-        changes.secondFactors = left
+        switch account.addedFactor(of: code) {
+        case .passkey(let passkey): changes.passkeys = account.passkeys.filter { $0.id != passkey.id }
+        case .secondFactor(let factor): changes.secondFactors = account.secondFactors.filter { $0.id != factor.id }
+        case nil: throw .invalidOOBCode
+        }
         changes.validSince = seconds
         changes.endedSessions = .all
     }
@@ -150,7 +154,7 @@ package struct ApplyOOBCode: Sendable {
     private func recover(
         _ code: OOBCode,
         _ account: Account,
-        _ earlier: [ProviderID: String],
+        _ earlier: [ProviderID: LinkedProvider],
         _ changes: inout AccountChanges,
         _ seconds: Int64
     ) throws(AccountsError) {
@@ -166,26 +170,31 @@ package struct ApplyOOBCode: Sendable {
         )
     }
 
-    /// Removes what whoever changed the email may have added since, to come back by it: a password, a phone number,
-    /// passkeys, second factors, and identities; and ends the sessions (threats.md, T-E6).
+    /// Removes what whoever changed the email may have added, in the week before or since, to come back by it: a password,
+    /// passkeys, second factors, identities, and the phone number, of which nobody knows since when it is there; and ends
+    /// the sessions (threats.md, T-E6).
     ///
-    /// - Parameter earlier: the identities to keep. One that was linked after they were read is none of them.
+    /// - Parameter earlier: the identities as they were read. One that was linked after that is not kept.
     private func takeBack(
         _ code: OOBCode,
         _ account: Account,
-        _ earlier: [ProviderID: String],
+        _ earlier: [ProviderID: LinkedProvider],
         _ changes: inout AccountChanges,
         _ seconds: Int64
     ) {
-        if account.hasPassword, account.passwordUpdatedAt.map({ $0 >= code.createdAt }) ?? false {
+        let trusted = Self.trusted(code, account)
+        if account.hasPassword, account.passwordUpdatedAt.map({ $0 > trusted }) ?? false {
             changes.password = .some(nil)
         }
-        let factors = account.secondFactors.filter { $0.enrolledAt <= code.createdAt }
+        let factors = account.secondFactors.filter { $0.enrolledAt <= trusted }
         if factors.count < account.secondFactors.count { changes.secondFactors = factors }
-        let passkeys = account.passkeys.filter { $0.enrolledAt <= code.createdAt }
+        let passkeys = account.passkeys.filter { $0.enrolledAt <= trusted }
         if passkeys.count < account.passkeys.count { changes.passkeys = passkeys }
-        if account.phoneNumber != nil, account.phoneNumber != code.phoneNumber { changes.phoneNumber = .some(nil) }
-        changes.unlinked = Set(account.linked.filter { earlier[$0.provider] != $0.subject }.map(\.provider))
+        if account.phoneNumber != nil { changes.phoneNumber = .some(nil) }
+        func isEarlier(_ credential: LinkedCredential) -> Bool {
+            earlier[credential.provider].map { $0.subject == credential.subject && $0.linkedAt <= trusted } ?? false
+        }
+        changes.unlinked = Set(account.linked.filter { !isEarlier($0) }.map(\.provider))
         changes.recovers = code
         changes.validSince = seconds
         changes.endedSessions = .all
@@ -197,7 +206,7 @@ package struct ApplyOOBCode: Sendable {
     /// - Throws: ``AccountsError/emailLost`` if the address was verified there, after the code's account is secured.
     private func takeFromHolder(
         _ code: OOBCode,
-        _ earlier: [ProviderID: String],
+        _ earlier: [ProviderID: LinkedProvider],
         _ caller: Caller
     ) async throws -> ChangedAccount {
         let selectors = AccountSelectors(emails: [code.email])
@@ -214,7 +223,7 @@ package struct ApplyOOBCode: Sendable {
 
     /// Somebody else has the address by now: whoever changed it loses the account all the same, and the code stays good
     /// for when the address is free again.
-    private func secure(_ code: OOBCode, _ earlier: [ProviderID: String], _ caller: Caller) async throws {
+    private func secure(_ code: OOBCode, _ earlier: [ProviderID: LinkedProvider], _ caller: Caller) async throws {
         let seconds = parts.seconds
         let changed = try await parts.change(code.account, session: nil, caller) { account, _ in
             // Another request was luckier, and the account is its owner's again.
@@ -228,10 +237,15 @@ package struct ApplyOOBCode: Sendable {
         AccountEvent.changed.log(try changed.existing.id, caller)
     }
 
-    /// The subjects of the identities that were linked before the email was changed.
-    private func subjects(before code: OOBCode, _ caller: Caller) async throws -> [ProviderID: String] {
+    /// The account's identities before the code is used.
+    private func identities(of code: OOBCode, _ caller: Caller) async throws -> [ProviderID: LinkedProvider] {
         let linked = try await parts.stores.accounts.linkedProviders(of: code.account, in: caller.scope)
-        let earlier = linked.filter { $0.linkedAt <= code.createdAt }
-        return Dictionary(earlier.map { ($0.provider, $0.subject) }) { first, _ in first }
+        return Dictionary(linked.map { ($0.provider, $0) }) { first, _ in first }
+    }
+
+    /// What was there at this time is the owner's: a week before the email was changed, as whoever changed it may have
+    /// prepared that, or when the account was created.
+    private static func trusted(_ code: OOBCode, _ account: Account) -> Date {
+        max(code.createdAt.addingTimeInterval(-7 * 86_400), account.createdAt)
     }
 }

@@ -184,7 +184,7 @@ package struct EnrollSecondFactor: Sendable {
             changes.secondFactors = account.secondFactors + [factor]
             changes.spends = code
             changes.endOthers(keeping: renewal.of(user.session).proving(evidence))
-            changes.sends = parts.revertCode(of: factor, account, caller)
+            changes.sends = parts.revertCode(of: factor.id, account, caller)
             // Each enrollment sends one, and who has withdrawn a factor may enroll another.
             changes.sendLimits = parts.noticeLimits(of: account.id, caller)
             return changes

@@ -115,7 +115,6 @@ extension Parts {
                 caller
             ).values
             code.proved = account.emailVerified
-            code.phoneNumber = account.phoneNumber
             code.mail?.account = account.id.rawValue
             return code
         } catch {
@@ -127,12 +126,15 @@ extension Parts {
         }
     }
 
-    /// The code that removes a second factor, in an email to the account; nil without a page to link to.
-    func revertCode(of factor: SecondFactor, _ account: Account, _ caller: Caller) -> NewOOBCode? {
-        guard let email = account.email else { return nil }
+    /// The code that removes a second factor or a passkey, in an email to the account; nil without a verified email, or a
+    /// page to link to.
+    ///
+    /// - Parameter enrollment: the ID of the second factor, or of the passkey.
+    func revertCode(of enrollment: String, _ account: Account, _ caller: Caller) -> NewOOBCode? {
+        guard let email = account.email, account.emailVerified else { return nil }
         var code = try? prepareCode(
             .revertSecondFactor,
-            owner: OOBCode.revertOwner(account.id, factor.id),
+            owner: OOBCode.revertOwner(account.id, enrollment),
             email: email,
             mailTo: email,
             displayName: account.displayName,

@@ -33,6 +33,14 @@ extension Parts {
         limits([.passwordChanges: [account.rawValue] + (isReset ? ["reset"] : [])], caller)
     }
 
+    /// Changes that a user makes to the account (threats.md, T-E40).
+    ///
+    /// Recent sign-ins count apart: a thief's old session uses up nothing of what the owner needs to get rid of it.
+    func changeLimits(of user: SignedInAccount, _ caller: Caller) -> RateLimits {
+        let isRecent = (try? requireRecentSignIn(user.token, caller: caller)) != nil
+        return limits([.changesPerAccount: [user.account.id.rawValue] + (isRecent ? ["recent"] : [])], caller)
+    }
+
     /// - Parameter account: the guest or user that sets its first password; nil for a new account.
     func signUpLimits(_ caller: Caller, of account: AccountID? = nil) -> RateLimits {
         guard let account else { return limits([.signUpsPerAddress: [caller.place]], caller) }
@@ -50,8 +58,9 @@ extension Parts {
     /// An address has its own limit in each project.
     ///
     /// All addresses of its mailbox have a wider one there, and a still wider
-    /// one in all projects; both leave room for the address without a tag, so neither another project nor requests for
-    /// `victim+1@example.com` keep emails from `victim@example.com` (threats.md, T-E34).
+    /// one in all projects; both leave room for the mailbox's own address, so neither another project nor requests for
+    /// `victim+1@example.com` keep emails from `victim@example.com`, nor those for `v.ictim@gmail.com` from
+    /// `victim@gmail.com` (threats.md, T-E34).
     ///
     /// - Parameters:
     ///   - account: the signed-in account that requests it; nil if no sign-in is needed.
@@ -75,8 +84,8 @@ extension Parts {
         var keys = [
             RateLimitKey(.mailsPerAddress, [caller.place]),
             RateLimitKey(.mailsPerRecipient, [recipient.canonical] + asker, .project(times: 1)),
-            RateLimitKey(.mailsPerRecipient, mailbox, .project(times: 4), leavesShare: recipient.isTagged),
-            RateLimitKey(.mailsPerRecipient, mailbox, .allProjects(times: 16), leavesShare: recipient.isTagged),
+            RateLimitKey(.mailsPerRecipient, mailbox, .project(times: 4), leavesShare: recipient.isVariant),
+            RateLimitKey(.mailsPerRecipient, mailbox, .allProjects(times: 16), leavesShare: recipient.isVariant),
         ]
         if let account { keys.append(RateLimitKey(.mailsPerAccount, [account.id.rawValue])) }
         let limits = limits(keys + [RateLimitKey(.mailsPerProject, [])], caller)
@@ -114,7 +123,12 @@ extension Parts {
             RateLimitKey(.smsPerAddress, [caller.place]),
             RateLimitKey(.smsPerRecipient, [number.text] + values, .project(times: 1)),
         ]
-        if owner == nil { keys.append(RateLimitKey(.smsPerRecipient, [number.text], .allProjects(times: 4))) }
+        if owner == nil {
+            keys.append(RateLimitKey(.smsPerRecipient, [number.text], .allProjects(times: 4)))
+        } else {
+            // One number may be the second factor of many accounts.
+            keys.append(RateLimitKey(.smsPerRecipient, [number.text, "second factors"], .project(times: 2)))
+        }
         let limits = limits(keys + [RateLimitKey(.smsPerProject, [])], caller)
         return owner == nil ? limits.leavingShare(of: .smsPerProject) : limits
     }

@@ -58,7 +58,9 @@ package struct ReceiveNotification: Sendable {
                 var changes = AccountChanges()
                 // Unlinked, or linked to another account by now: only the event is remembered.
                 let linked = account.linked.first { $0.provider == provider }
-                if linked?.subject == event.subject { Self.apply(event, to: account, deletes: deletes, &changes) }
+                if linked?.subject == event.subject {
+                    Self.apply(event, to: account, deletes: deletes, at: parts.seconds, &changes)
+                }
                 changes.event = key
                 return changes
             }
@@ -84,6 +86,7 @@ package struct ReceiveNotification: Sendable {
         _ event: ProviderEvent,
         to account: Account,
         deletes: Bool,
+        at seconds: Int64,
         _ changes: inout AccountChanges
     ) {
         let provider = event.provider
@@ -102,8 +105,10 @@ package struct ReceiveNotification: Sendable {
             }
         case .accountHijacked:
             change(.blocked(true, since: event.occurredAt))
-            // Even if the event arrives after the account was restored: the sessions may be the attacker's.
-            changes.endedSessions = .openedWith(provider)
+            // Even if the event arrives after the account was restored: the sessions may be the attacker's, and so may session
+            // cookies, which only `validSince` ends.
+            changes.validSince = seconds
+            changes.endedSessions = .all
         case .accountRestored: change(.blocked(false, since: event.occurredAt))
         case .forwardingStopped: change(.forwarding(false, since: event.occurredAt))
         case .forwardingResumed: change(.forwarding(true, since: event.occurredAt))

@@ -1,4 +1,4 @@
-package import Linking
+import Linking
 import Projects
 package import Secrets
 package import Storage
@@ -11,8 +11,8 @@ package struct ResetPassword: Sendable {
 
     package struct Result: Sendable {
         package var code: OOBCode
-        /// The second factor that a code removes.
-        package var factor: SecondFactor?
+        /// The second factor or passkey that a code removes.
+        package var factor: AddedFactor?
     }
 
     /// Without a password, returns the details of a code of any type and does not use it.
@@ -99,12 +99,10 @@ package struct ResetPassword: Sendable {
         }
     }
 
-    private func factor(of code: OOBCode, _ caller: Caller) async throws -> SecondFactor? {
+    private func factor(of code: OOBCode, _ caller: Caller) async throws -> AddedFactor? {
         guard let reverted = code.revertedFactor else { return nil }
         let account = try await parts.accounts.find(reverted.account, session: nil, in: caller.scope)?.account
-        guard let factor = account?.secondFactors.first(where: { $0.id == reverted.enrollment }) else {
-            throw AccountsError.invalidOOBCode
-        }
+        guard let factor = account?.addedFactor(of: code) else { throw AccountsError.invalidOOBCode }
         return factor
     }
 }

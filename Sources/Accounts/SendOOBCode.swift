@@ -251,12 +251,18 @@ package struct SendOOBCode: Sendable {
         throw error
     }
 
-    /// A sign-in link goes to any address, so it leaves a share of the project's emails to the others; what sends no email
-    /// takes none of them, but is refused like the others (threats.md, T-E7).
+    /// A sign-in link goes to any address, so it leaves a share of the project's emails to the others, and so does, half as
+    /// much, a password reset, to what people ask for who are signed in; what sends no email takes none of them, but is
+    /// refused like the others (threats.md, T-E7).
     private func limits(_ type: OOBCodeType, _ subject: Subject, _ role: Role, _ caller: Caller) -> RateLimits {
         guard !role.isAdmin else { return role.mails ? parts.projectMailLimits(caller) : .none }
         let limits = parts.mailLimits(to: subject.recipient, askedBy: subject.askedBy, caller)
-        let shared = type == .emailSignIn ? limits.leavingShare(of: .mailsPerProject) : limits
+        let shared =
+            switch type {
+            case .emailSignIn: limits.leavingShare(of: .mailsPerProject)
+            case .passwordReset: limits.leavingHalfShare(of: .mailsPerProject)
+            default: limits
+            }
         return subject.isUnknown ? shared.sparing(.mailsPerProject) : shared
     }
 

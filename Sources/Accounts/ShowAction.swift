@@ -16,8 +16,8 @@ package struct ShowAction: Sendable {
         package var code: OOBCode
         /// The account's sign-in methods, its own first.
         package var methods: [Method]
-        /// The second factor that a code removes.
-        package var factor: SecondFactor?
+        /// The second factor or passkey that a code removes.
+        package var factor: AddedFactor?
     }
 
     package struct Method: Sendable {
@@ -37,7 +37,7 @@ package struct ShowAction: Sendable {
             throw AccountsError.invalidOOBCode
         }
         guard !account.isDisabled else { throw AccountsError.userDisabled }
-        let factor = account.secondFactors.first { $0.id == code.revertedFactor?.enrollment }
+        let factor = account.addedFactor(of: code)
         let stands =
             switch type {
             case .verifyEmail, .verifyAndChangeEmail, .passwordReset: account.email?.canonical == code.email.canonical

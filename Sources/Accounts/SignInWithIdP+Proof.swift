@@ -286,7 +286,7 @@ extension SignInWithIdP {
     }
 
     func makeWrite(_ proof: Proof, _ session: SessionEffect, _ caller: Caller) -> SignInWrite {
-        SignInWrite(
+        var write = SignInWrite(
             scope: caller.scope,
             credential: proof.credential,
             keptTokens: parts.federation.tokenKeeping(parts.provider(proof.credential.identity.provider, caller))
@@ -296,6 +296,8 @@ extension SignInWithIdP {
             allowsUnconfiguredProvider: parts.development,
             redeems: proof.pending?.handleHash
         )
+        write.pace = SignInPace(caller.project.settings.rateLimits)
+        return write
     }
 
     func prepareSession(_ credential: FederatedCredential, _ caller: Caller) -> PreparedSession {

@@ -11,9 +11,10 @@ package struct SignOut: Sendable {
 
     package enum Scope: String, Sendable {
         case current
+        /// Only by the newest sign-in of all, and a recent one: a thief must not keep the owner out.
         case others
         case all
-        /// The one that `sessionId` names.
+        /// The one that `sessionId` names, which must not have signed in later.
         case session
     }
 
@@ -22,19 +23,24 @@ package struct SignOut: Sendable {
         let which: SessionStore.Which
         switch scope {
         case .current: which = .only(user.session.id)
-        case .others: which = .allBut(user.session.id)
+        case .others:
+            try parts.require([.endOtherSessions], of: user, caller)
+            which = .allBut(user.session.id)
         case .all: which = .all
         case .session:
             guard let id = sessionID.flatMap(SessionID.init(rawValue:)) else { throw AccountsError.sessionNotFound }
             which = .only(id)
         }
-        let ended = try await parts.sessions.revoke(
-            which,
-            of: user.account.id,
-            by: user.session.id,
-            in: caller.scope,
-            now: parts.now()
-        )
+        let ended: Int?
+        do {
+            ended = try await parts.sessions.revoke(
+                which,
+                of: user.account.id,
+                by: user.session.id,
+                in: caller.scope,
+                now: parts.now()
+            )
+        } catch is SessionStore.NewerSignIn { throw AccountsError.recentSignInRequired }
         guard let ended else { throw AccountsError.tokenExpired }
         if scope == .session, ended == 0 { throw AccountsError.sessionNotFound }
         AccountEvent.signedOut.log(user.account.id, caller)

@@ -50,7 +50,8 @@ extension Parts {
             claims: claims,
             signInAttributes: attributes,
             userAgent: caller.userAgent,
-            addressPrefix: caller.addressPrefix
+            addressPrefix: caller.addressPrefix,
+            pace: SignInPace(caller.project.settings.rateLimits)
         )
         return PreparedSession(values: values, secret: secret)
     }

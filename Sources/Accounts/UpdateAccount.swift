@@ -64,6 +64,7 @@ package struct UpdateAccount: Sendable {
             let user = try SignedInAccount(token: token, account: account, session: current)
             try parts.require(operations, of: user, caller)
             var changes = AccountChanges()
+            changes.limits = parts.changeLimits(of: user, caller)
             if let displayName { changes.displayName = displayName }
             if let photoURL { changes.photoURL = photoURL }
             if let email, email.canonical != account.email?.canonical {

@@ -25,8 +25,8 @@ package struct EmailAddress: Sendable, Hashable, CustomStringConvertible {
         return local.split(separator: ".").joined() + "@gmail.com"
     }
 
-    /// Whether a `+` before the `@` tells it from the address of its mailbox.
-    package var isTagged: Bool { tag != nil }
+    /// Whether it is another spelling of its mailbox's own address: with a tag, or at Gmail with dots.
+    package var isVariant: Bool { canonical != mailbox }
 
     private var tag: String.Index? {
         let plus = canonical.utf8[..<at].firstIndex(of: UInt8(ascii: "+"))

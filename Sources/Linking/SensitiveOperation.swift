@@ -21,7 +21,7 @@ package enum SensitiveOperation: String, Sendable, Hashable, CaseIterable {
     case removePasskey
     case enrollSecondFactor
     case withdrawSecondFactor
-    /// `validSince`.
+    /// `validSince`, and signing out elsewhere.
     case endOtherSessions
     case deleteAccount
     /// Lets an application in for the first time, or with access while the user is away.
@@ -54,8 +54,8 @@ package enum SensitiveOperation: String, Sendable, Hashable, CaseIterable {
     package var operations: Set<String> {
         switch self {
         case .setPassword: ["update", "signUp"]
-        case .removePassword, .removeEmail, .unlinkProvider, .removePhoneNumber, .removePasskey, .endOtherSessions:
-            ["update"]
+        case .removePassword, .removeEmail, .unlinkProvider, .removePhoneNumber, .removePasskey: ["update"]
+        case .endOtherSessions: ["update", "signOut"]
         case .changeEmail: ["update", "signUp", "signInWithEmailLink"]
         case .requestEmailChange: ["sendOobCode"]
         case .addMethod: ["signInWithIdp", "signInWithPhoneNumber", "signInWithEmailLink"]

@@ -12,6 +12,6 @@ package enum Schema {
         .indexApplicationSessions, .limitSessions, .findDestinations, .nameProjectURLs,
         .rememberPhoneNumbers, .indexRecoveries, .indexGuests, .keepOlderCodes, .queueLogoutsByClient,
         .addConfigurationEpoch, .separateReceivers, .indexReceivers, .rememberRecoveries, .declareRestores,
-        .endGrantsInPortions,
+        .endGrantsInPortions, .rememberSessionsPast, .countAccountSignIns,
     ]
 }

@@ -11,6 +11,10 @@ package enum RateLimitKind: String, Sendable, Hashable, CaseIterable {
     case passwordTriesPerAccount
     /// New passwords of one account, set by its user or with a reset code: each is hashed.
     case passwordChanges
+    /// Sign-ins to one account, which each write a session and the audit log, whatever proves them.
+    case signInsPerAccount
+    /// Changes that users make to their account, which each write the audit log and perhaps a webhook.
+    case changesPerAccount
     /// New accounts from one network address.
     case signUpsPerAddress
     /// Emails requested from one network address.
@@ -64,6 +68,8 @@ package enum RateLimitKind: String, Sendable, Hashable, CaseIterable {
         case .passwordTries: RateLimitBudget(count: 10, seconds: 1_800)
         case .passwordTriesPerAccount: RateLimitBudget(count: 100, seconds: 3_600)
         case .passwordChanges: RateLimitBudget(count: 10, seconds: 1_800)
+        case .signInsPerAccount: RateLimitBudget(count: 500, seconds: 3_600)
+        case .changesPerAccount: RateLimitBudget(count: 300, seconds: 3_600)
         // Firebase's.
         case .signUpsPerAddress: RateLimitBudget(count: 100, seconds: 3_600)
         case .mailsPerAddress: RateLimitBudget(count: 50, seconds: 3_600)
@@ -97,7 +103,8 @@ package enum RateLimitKind: String, Sendable, Hashable, CaseIterable {
             .smsPerAddress, .smsPerRecipient, .methodQueriesPerAddress, .flowsPerAddress, .accessTokensPerAddress,
             .refreshTriesPerAddress, .clientsPerAddress, .consoleTriesPerAddress, .consoleTries:
             true
-        case .passwordTries, .passwordTriesPerAccount, .passwordChanges, .mailsPerAccount, .mailsPerProject,
+        case .passwordTries, .passwordTriesPerAccount, .passwordChanges, .signInsPerAccount, .changesPerAccount,
+            .mailsPerAccount, .mailsPerProject,
             .smsPerProject, .secondFactorTries, .silentGrants:
             false
         }

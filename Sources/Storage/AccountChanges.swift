@@ -44,6 +44,8 @@ package struct AccountChanges: Sendable {
     package var spends: OneTimeCode?
     /// The webhooks to send if the change applies.
     package var told: Set<WebhookType> = []
+    /// The limits of the change itself; without room nothing changes.
+    package var limits = RateLimits.none
     /// A code to send with the change.
     package var sends: NewOOBCode?
     /// The limits of what is sent; without room nothing changes.

@@ -28,6 +28,7 @@ extension AccountStore {
                     let found = try await read(account, session: session, scope, transaction)
                     guard let current = found.account else { throw UnknownAccount() }
                     var changes = try decide(current, found.session)
+                    try await changes.limits.take(transaction)
                     if let event = changes.event {
                         try await remember(event, scope, transaction)
                         if let date = event.validUntilSignInAfter,
@@ -170,14 +171,13 @@ extension AccountStore {
         let transaction: PostgresTransaction
     }
 
-    /// Later than the sessions that end, unless a session continues without a new sign-in: then at most its
-    /// `auth_time`, and newer sessions are ended only by their rows.
     private func validSince(_ changes: AccountChanges, of account: AccountID, _ scope: Scope) -> SQL {
         guard let seconds = changes.validSince else { return "valid_since" }
         switch changes.endedSessions {
         case .all: return endingSessions(of: account, at: seconds, scope)
-        case .others where changes.session.evidence == nil: return "greatest(valid_since, \(seconds))"
-        case .others: return endingSessions(of: account, at: seconds, except: changes.session.id, scope)
+        case .others:
+            let ignored = changes.session.evidence == nil ? seconds : -1
+            return endingSessions(of: account, at: seconds, except: changes.session.id, ignoringUntil: ignored, scope)
         case .none, .openedWith, .openedBefore: return "greatest(valid_since, \(seconds))"
         }
     }

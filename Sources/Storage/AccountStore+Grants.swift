@@ -195,6 +195,7 @@ extension AccountStore {
         }
     }
 
+    /// Also those that the user has continued with another method since.
     func endSessions(
         of account: AccountID,
         openedWith provider: ProviderID,
@@ -202,7 +203,7 @@ extension AccountStore {
         now: Date,
         _ transaction: PostgresTransaction
     ) async throws {
-        let opened: SQL = "sign_in_provider = \(provider.rawValue)"
+        let opened: SQL = "\(provider.rawValue) = ANY(array_append(earlier_providers, sign_in_provider))"
         try await endSessions(of: account, opened, scope, now: now, transaction)
     }
 

@@ -253,13 +253,7 @@ extension AccountStore {
         now: Date,
         _ transaction: PostgresTransaction
     ) async throws -> [String: Replaced] {
-        // As in ``endingSessions(of:at:except:_:)``.
-        let validSince: SQL = """
-            greatest(valid_since, \(Int64(now.timeIntervalSince1970)), (
-                SELECT max(s.auth_time) + 1 FROM sessions s
-                WHERE s.project = a.project AND s.account = a.account AND s.revoked_at IS NULL
-            ))
-            """
+        let validSince: SQL = "greatest(valid_since, \(Int64(now.timeIntervalSince1970)))"
         let found = try await transaction.query(
             """
             SELECT account, version, \(sql: validSince), custom_auth, second_factors, email, phone_number FROM accounts a
@@ -440,7 +434,7 @@ extension AccountStore {
         let accounts = imported.map(\.account)
         let factors = try accounts.map { try SecondFactorColumn.text(of: $0.secondFactors) }
         let passkeys = try accounts.map { try PasskeyColumn.text(of: $0.passkeys) }
-        // ID tokens of the old account must count as revoked.
+        // Tokens of an account that had the ID, also of one that was deleted before, must count as revoked.
         let validSince = accounts.map { max($0.validSince, replaced[$0.id.rawValue]?.validSince ?? 0) }
         // No import takes a custom token's way in away.
         let customAuth = accounts.map { $0.customAuth || replaced[$0.id.rawValue]?.customAuth ?? false }
@@ -450,7 +444,10 @@ extension AccountStore {
                 screen_name, language, time_zone, date_of_birth, custom_attributes, custom_auth, password_hash,
                 password_salt, password_parameters, password_updated_at, second_factors, passkeys, created_at)
             SELECT \(scope.project.rawValue), \(scope.tenant.rawValue), n.account, n.version, n.version,
-                n.methods::text[], n.valid_since, n.disabled, n.email, n.email_original, n.email_verified, n.email_link,
+                n.methods::text[], greatest(n.valid_since, (
+                    SELECT max(s.auth_time) + 1 FROM sessions s
+                    WHERE s.project = \(scope.project.rawValue) AND s.account = n.account
+                )), n.disabled, n.email, n.email_original, n.email_verified, n.email_link,
                 n.initial_email, n.phone_number, n.display_name, n.photo_url, n.screen_name, n.language,
                 n.time_zone, n.date_of_birth, n.custom_attributes, n.custom_auth, n.password_hash,
                 n.password_salt, n.password_parameters, n.password_updated_at, n.second_factors, n.passkeys,

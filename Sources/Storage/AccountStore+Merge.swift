@@ -254,10 +254,13 @@ extension AccountStore {
     }
 
     /// Writes the columns of a locked account that a merge can change.
+    ///
+    /// - Parameter endsSessions: its sessions end, as those of a merged account do.
     func write(
         _ account: Account,
         password: PasswordColumns,
         mergedInto survivor: AccountID? = nil,
+        endsSessions: Bool = false,
         _ transaction: PostgresTransaction,
         _ scope: Scope
     ) async throws {
@@ -274,7 +277,7 @@ extension AccountStore {
                 """
         }
         let validSince: SQL =
-            survivor == nil
+            survivor == nil && !endsSessions
             ? "greatest(valid_since, \(account.validSince))"
             : endingSessions(of: account.id, at: account.validSince, scope)
         try await transaction.execute(

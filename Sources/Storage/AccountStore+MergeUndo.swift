@@ -84,10 +84,18 @@ extension AccountStore {
             try await claim(undo.recovered, of: undo.restored, scope, now: now, transaction)
             let returnsPassword = undo.returned.contains(.password)
             try await write(undo.restored, password: returnsPassword ? .of(stayed.id) : .own, transaction, scope)
-            try await write(undo.survivor, password: returnsPassword ? .none : .own, transaction, scope)
-            // They may be the other user's, who signed in with what goes back, and began a change with it.
+            // They may be the other user's, who signed in with what goes back, and began a change with it. Their session
+            // cookies end only with all others.
             let since = Int64(found.mergedAt.timeIntervalSince1970)
-            try await endSessions(of: stayed.id, "auth_time >= \(since)", scope, now: now, transaction)
+            let hasSignedIn = try await hasSignedIn(stayed.id, since: since, scope, transaction)
+            try await write(
+                undo.survivor,
+                password: returnsPassword ? .none : .own,
+                endsSessions: hasSignedIn,
+                transaction,
+                scope
+            )
+            if hasSignedIn { try await endSessions(of: stayed.id, "true", scope, now: now, transaction) }
             try await transaction.execute(
                 OOBCodeStore.voiding([.verifyAndChangeEmail], of: stayed.id.rawValue, scope)
             )
@@ -97,6 +105,23 @@ extension AccountStore {
             }
             return SeparatedAccounts(survivor: survivor, restored: restored, left: undo.left)
         }
+    }
+
+    /// - Parameter time: in seconds since 1970.
+    private func hasSignedIn(
+        _ account: AccountID,
+        since time: Int64,
+        _ scope: Scope,
+        _ transaction: PostgresTransaction
+    ) async throws -> Bool {
+        try await transaction.query(
+            """
+            SELECT EXISTS (
+                SELECT FROM sessions
+                WHERE project = \(scope.project.rawValue) AND account = \(account.rawValue) AND auth_time >= \(time)
+            )
+            """
+        ) { row in try row.next(Bool.self) } == [true]
     }
 
     /// Claims again what was detached from the survivor, for the account that has it back.

@@ -17,7 +17,7 @@ extension AccountStore {
     ///   - code: the code to use, unless the account has changed; nil for another proof.
     ///   - amendment: a blocking function's changes, written in the same transaction.
     /// - Returns: false for an account that changed.
-    /// - Throws: ``SpentCode``.
+    /// - Throws: ``SpentCode``; ``RateLimitReached``.
     package func openSession(
         _ session: NewSession,
         for account: Account,
@@ -35,6 +35,7 @@ extension AccountStore {
         return try await amending(amendment, account.id, scope, now: now) { executor in
             let answer = try await Self.open([question], spending: code?.kind, skipsLocked: false, executor).first
             if let code, answer == .spent { throw SpentCode(code: code) }
+            if answer == .limited { throw SignInPace.reached }
             return answer == .opened
         }
     }
@@ -50,7 +51,8 @@ extension AccountStore {
     ) async throws -> [OpeningAnswer] {
         let now = questions.map(\.now).max() ?? Date()
         let skip: SQL = skipsLocked ? "SKIP LOCKED" : ""
-        var target: SQL = "target AS (SELECT n.*, valid_since FROM asked n JOIN standing USING (number))"
+        var target: SQL =
+            "target AS (SELECT n.*, valid_since FROM asked n JOIN standing USING (number) WHERE has_room)"
         if let kind {
             target = """
                 code AS MATERIALIZED (
@@ -60,6 +62,7 @@ extension AccountStore {
                     JOIN standing USING (number)
                     JOIN \(sql: kind.table) c ON c.project = n.project AND c.\(sql: kind.column) = n.code
                         AND c.tenant IS NOT DISTINCT FROM n.tenant
+                    WHERE has_room
                     ORDER BY c.project, c.\(sql: kind.column)
                     FOR UPDATE OF c \(sql: skip)
                 ), spent AS (
@@ -77,21 +80,25 @@ extension AccountStore {
                     \(sql: NewSession.arrays(of: questions.map(\.session)))) WITH ORDINALITY
                     n (project, tenant, account, version, code, \(sql: NewSession.arrayNames), number)
             ), standing AS MATERIALIZED (
-                SELECT n.number, a.valid_since
+                SELECT n.number, a.valid_since,
+                    \(sql: SignInPace.hasRoom(of: "n.project", "n.account", within: "n.room", now: now)) AS has_room
                 FROM asked n
                 JOIN accounts a ON a.project = n.project AND a.account = n.account
                 WHERE a.tenant = n.tenant AND a.version = n.version
                 ORDER BY a.project, a.account
                 FOR SHARE OF a \(sql: skip)
             ), \(sql: target), \(sql: NewSession.opening(now: now))
-            SELECT s.number, t.number IS NOT NULL FROM standing s LEFT JOIN target t USING (number)
+            SELECT s.number, t.number IS NOT NULL, has_room FROM standing s LEFT JOIN target t USING (number)
             """
         ) { row in
-            (index: Int(try row.next(Int64.self)) - 1, isOpened: try row.next(Bool.self))
+            (
+                index: Int(try row.next(Int64.self)) - 1, isOpened: try row.next(Bool.self),
+                hasRoom: try row.next(Bool.self)
+            )
         }
         var answers = [OpeningAnswer](repeating: .stale, count: questions.count)
         for row in rows where answers.indices.contains(row.index) {
-            answers[row.index] = row.isOpened ? .opened : .spent
+            answers[row.index] = row.isOpened ? .opened : row.hasRoom ? .spent : .limited
         }
         return answers
     }
@@ -113,6 +120,8 @@ enum OpeningAnswer: Sendable {
     case stale
     /// The code is used or locked.
     case spent
+    /// The account was signed in to too often.
+    case limited
 }
 
 extension NewSession {
@@ -126,13 +135,14 @@ extension NewSession {
         \(sessions.map { $0?.claims })::text[], \(sessions.map { $0?.signInAttributes })::text[],
         \(sessions.map { $0?.secondFactor?.kind })::text[], \(sessions.map { $0?.secondFactor?.enrollment })::text[],
         \(sessions.map { $0?.userAgent })::text[], \(sessions.map { $0?.addressPrefix })::text[],
+        \(sessions.map { $0?.pace.step ?? 0 })::float8[], \(sessions.map { $0?.pace.room ?? 0 })::float8[],
         \(sql: AuditOrigin.arrays(of: origins ?? sessions.map { $0?.origin }))
         """
     }
 
     static let arrayNames: SQL = """
         new_session, secret_hash, auth_time, method, claims, attributes, second_factor, second_factor_identifier,
-        user_agent, address_prefix, \(sql: AuditOrigin.arrayNames)
+        user_agent, address_prefix, step, room, \(sql: AuditOrigin.arrayNames)
         """
 
     /// Parts of a statement that insert the sessions of `target`, update their accounts' last sign-in, record it, and
@@ -151,10 +161,12 @@ extension NewSession {
                 attributes, second_factor, second_factor_identifier, \(now), \(now), user_agent, address_prefix
             FROM target WHERE \(sql: isNew)
         ), activity AS (
-            INSERT INTO account_activity (project, account, last_sign_in_at, last_refresh_at)
-            SELECT project, account, \(now), \(now) FROM target GROUP BY project, account ORDER BY project, account
+            INSERT INTO account_activity (project, account, last_sign_in_at, last_refresh_at, sign_ins_until)
+            SELECT project, account, \(now), \(now), \(now)::timestamptz + make_interval(secs => sum(step))
+            FROM target GROUP BY project, account ORDER BY project, account
             ON CONFLICT (project, account) DO UPDATE
-                SET last_sign_in_at = EXCLUDED.last_sign_in_at, last_refresh_at = EXCLUDED.last_refresh_at
+                SET last_sign_in_at = EXCLUDED.last_sign_in_at, last_refresh_at = EXCLUDED.last_refresh_at,
+                    \(sql: SignInPace.counting(now: now))
         ), audit AS (
             INSERT INTO audit_log (project, recorded_at, tenant, account, provider, resource, action, address_prefix,
                 \(sql: AuditOrigin.arrayNames))

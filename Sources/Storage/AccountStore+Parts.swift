@@ -121,17 +121,24 @@ extension AccountStore {
         """
     }
 
-    /// Renews a session; `auth_time` changes only with evidence, and the second factor is that of the row or of the
-    /// evidence.
+    /// Renews a session.
+    ///
+    /// `auth_time` changes only with evidence, or if all others end and one of them began later. The second factor is that
+    /// of the row or of the evidence.
     func renewSession(_ session: ContinuedSession, _ scope: Scope, retiresOldSecret: Bool, now: Date) -> SQL {
         let signsIn: SQL =
-            session.evidence.map { evidence -> SQL in
-                "auth_time = greatest(s.auth_time, \(evidence.provedAt), t.valid_since),"
-            } ?? ""
+            session.evidence != nil || retiresOldSecret
+            ? "auth_time = greatest(s.auth_time, \(session.evidence?.provedAt), t.valid_since)," : ""
         return """
             UPDATE sessions s SET previous_hash = secret_hash, secret_hash = \(session.secretHash),
-                generation = generation + 1, rotations = (array_prepend(\(retiresOldSecret ? SessionHistory.retirement : now), rotations))[1:8],
+                generation = generation + 1, rotations = (array_prepend(\(now), rotations))[1:8],
+                retired_below = CASE WHEN \(retiresOldSecret) THEN generation + 1 ELSE retired_below END,
                 successor_used_at = CASE WHEN \(retiresOldSecret) THEN '-infinity'::timestamptz END,
+                earlier_providers = CASE
+                    WHEN sign_in_provider = \(session.signInProvider.rawValue)
+                        OR sign_in_provider = ANY(earlier_providers) THEN earlier_providers
+                    ELSE array_append(earlier_providers, sign_in_provider)
+                END,
                 \(sql: signsIn) sign_in_provider = \(session.signInProvider.rawValue),
                 claims = \(session.claims), sign_in_attributes = \(session.signInAttributes),
                 second_factor = \(session.secondFactor?.kind),
@@ -143,20 +150,25 @@ extension AccountStore {
     }
 
     /// The `valid_since` of an account whose sessions end: it only grows and is later than each session that ends,
-    /// whichever node's clock it was opened by.
+    /// whichever node's clock it was opened by, and than those that ended before, because their session cookies may
+    /// live on.
     ///
     /// A previous statement has locked the account, so this one sees every session.
+    ///
+    /// - Parameter ignored: the `auth_time` of a session that goes on without a new sign-in, and begins no later because
+    ///   of others of the same second.
     func endingSessions(
         of account: AccountID,
         at seconds: Int64,
         except session: SessionID? = nil,
+        ignoringUntil ignored: Int64 = -1,
         _ scope: Scope
     ) -> SQL {
         """
         greatest(valid_since, \(seconds), (
             SELECT max(auth_time) + 1 FROM sessions
-            WHERE project = \(scope.project.rawValue) AND account = \(account.rawValue) AND revoked_at IS NULL
-                AND session IS DISTINCT FROM \(session?.rawValue)
+            WHERE project = \(scope.project.rawValue) AND account = \(account.rawValue)
+                AND session IS DISTINCT FROM \(session?.rawValue) AND auth_time > \(ignored)
         ))
         """
     }
@@ -169,12 +181,14 @@ extension AccountStore {
         """
     }
 
-    func recordSignIn(_ scope: Scope, now: Date) -> SQL {
+    func recordSignIn(_ scope: Scope, _ pace: SignInPace = .unlimited, now: Date) -> SQL {
         """
-        INSERT INTO account_activity (project, account, last_sign_in_at, last_refresh_at)
-        SELECT \(scope.project.rawValue), account, \(now), \(now) FROM target
+        INSERT INTO account_activity (project, account, last_sign_in_at, last_refresh_at, sign_ins_until)
+        SELECT \(scope.project.rawValue), account, \(now), \(now),
+            \(now)::timestamptz + make_interval(secs => \(pace.step)) FROM target
         ON CONFLICT (project, account) DO UPDATE
-            SET last_sign_in_at = EXCLUDED.last_sign_in_at, last_refresh_at = EXCLUDED.last_refresh_at
+            SET last_sign_in_at = EXCLUDED.last_sign_in_at, last_refresh_at = EXCLUDED.last_refresh_at,
+                \(sql: SignInPace.counting(now: now))
         """
     }
 }

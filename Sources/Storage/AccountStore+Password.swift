@@ -53,7 +53,7 @@ extension AccountStore {
         if let phone = account.phoneNumber { parts.append(claimPhone(phone, scope)) }
         if let session {
             parts.append(insertSession(session, scope, now: now))
-            parts.append(recordSignIn(scope, now: now))
+            parts.append(recordSignIn(scope, session.pace, now: now))
         }
         if isTold {
             let notice = WebhookNotice(.accountCreated, about: account, of: scope, date: now)
@@ -138,6 +138,7 @@ extension AccountStore {
     /// Opens a session for an account whose password was just checked, unless the password, the account or its state
     /// changed in the meantime; returns what the attempt took from the limits.
     ///
+    /// - Throws: ``RateLimitReached``.
     /// - Parameters:
     ///   - rehashed: the same password with other parameters, which replaces the hash.
     ///   - session: nil if a second factor is still required.
@@ -156,6 +157,7 @@ extension AccountStore {
                 AND valid_since = \(candidate.account.validSince) AND password_hash = \(password.hash.hash)
                 AND (second_factors IS NULL) = \(candidate.account.secondFactors.isEmpty)
                 AND (passkeys IS NULL) = \(candidate.account.passkeys.isEmpty) AND \(sql: amendment.stillFits)
+                AND \(sql: session.map { hasRoom(for: $0, candidate.account.id, scope, now: now) } ?? "true")
             """
         let rehashing = rehashed.map { new -> SQL in
             """
@@ -169,9 +171,19 @@ extension AccountStore {
         if let session { parts = opening(session, of: candidate.account.id, scope, now: now) }
         if !candidate.taken.isEmpty { parts.append(candidate.taken.givingBack) }
         let surplus = session.map { _ in SessionStore.surplus(of: candidate.account.id, scope, now: now) }
-        return try await amending(amendment, candidate.account.id, scope, now: now) { [parts] executor in
+        let isOpened = try await amending(amendment, candidate.account.id, scope, now: now) { [parts] executor in
             try await write(target: target, parts: parts, ending: surplus, by: executor) != nil
         }
+        guard !isOpened, let session else { return isOpened }
+        let room = hasRoom(for: session, candidate.account.id, scope, now: now)
+        guard try await database.query("SELECT \(sql: room)", { try $0.next(Bool.self) }) == [true] else {
+            throw SignInPace.reached
+        }
+        return false
+    }
+
+    private func hasRoom(for session: NewSession, _ account: AccountID, _ scope: Scope, now: Date) -> SQL {
+        session.pace.hasRoom(of: "\(scope.project.rawValue)", "\(account.rawValue)", now: now)
     }
 
     /// Opens a session for a user with a custom token, unless the account changed since it was read.
@@ -212,7 +224,8 @@ extension AccountStore {
             at: now
         )
         return [
-            insertSession(session, scope, now: now), recordSignIn(scope, now: now), entry.insertion(from: "target"),
+            insertSession(session, scope, now: now), recordSignIn(scope, session.pace, now: now),
+            entry.insertion(from: "target"),
         ]
     }
 

@@ -208,7 +208,8 @@ package final class OAuthClientStore: Sendable {
             through: gate(registrationHash != nil),
             then: EndedClients.noting(id, in: project, at: now)
         )
-        try await ended.end(of: id, in: project)
+        // The client is gone, whatever happens now: the sweeper ends what is left.
+        try? await ended.end(of: id, in: project)
     }
 
     // MARK: Clients that nobody of the project chose

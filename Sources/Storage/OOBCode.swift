@@ -37,7 +37,7 @@ package enum OOBCodeType: String, Sendable, Hashable, CaseIterable {
 /// A presented code, as it was stored.
 package struct OOBCode: Sendable {
     package let type: OOBCodeType
-    /// The account's ID; for a sign-in code, the canonical email; for a code that removes a second factor,
+    /// The account's ID; for a sign-in code, the canonical email; for a code that removes a second factor or a passkey,
     /// ``revertOwner(_:_:)``; for a recovery code, ``recoveryOwner(_:_:)``.
     package let owner: String
     /// The account's email when the code was created; in a sign-in code, the recipient; in a recovery code, the email
@@ -47,8 +47,6 @@ package struct OOBCode: Sendable {
     package let newEmail: EmailAddress?
     /// In a recovery code: whether the email was verified.
     package let proved: Bool
-    /// In a recovery code: the account's phone number when the email changed.
-    package let phoneNumber: String?
     package let hash: [UInt8]
     package let createdAt: Date
     package let validUntil: Date
@@ -61,8 +59,6 @@ package struct NewOOBCode: Sendable {
     package var email: EmailAddress
     package var newEmail: EmailAddress?
     package var proved = false
-    /// As ``OOBCode/phoneNumber``.
-    package var phoneNumber: String?
     package var hash: [UInt8]
     /// In seconds.
     package var lifetime: Int64
@@ -94,7 +90,9 @@ package struct SpentCode: Error, Sendable {
 }
 
 extension OOBCode {
-    /// The owner of the code that removes a second factor: each enrollment has its own.
+    /// The owner of the code that removes a second factor or a passkey: each enrollment has its own.
+    ///
+    /// - Parameter enrollment: the ID of the second factor, or of the passkey.
     package static func revertOwner(_ account: AccountID, _ enrollment: String) -> String { "\(account)/\(enrollment)" }
 
     /// Nil for other types of code.

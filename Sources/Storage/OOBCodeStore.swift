@@ -63,13 +63,13 @@ package struct OOBCodeStore: Sendable {
         // A decoy stays as long as a code: the next request updates it too, and its digits can be tried.
         let expiry = now.addingTimeInterval(Double(code.lifetime) + Self.remembrance)
         let insertion: SQL = """
-            INSERT INTO oob_codes (project, tenant, type, owner, series_hash, code_hash, email, new_email, proved, phone_number,
+            INSERT INTO oob_codes (project, tenant, type, owner, series_hash, code_hash, email, new_email, proved,
                 session, created_at, valid_until, expires_at, digits_hash, digits_session_hash, digits_valid_until)
             SELECT \(scope.project.rawValue), \(scope.tenant.rawValue),
                 \(code.isDecoy && code.newEmail == nil ? code.type.decoy : code.type.rawValue),
                 \(code.owner), \(code.type.keepsOlder ? code.hash : []), \(code.hash), \(code.email.original),
                 \(code.newEmail?.original), \(code.proved),
-                \(code.phoneNumber), \(code.session?.rawValue), \(now), \(validUntil), \(expiry),
+                \(code.session?.rawValue), \(now), \(validUntil), \(expiry),
                 \(digits.map { keyRing.hash(of: $0.digits, digitsSession ?? [], in: Self.table, scope) }),
                 \(digitsSession), \(digits.map { _ in now.addingTimeInterval(Double(min(code.lifetime, Mail.codeLifetime))) })
             FROM limits WHERE \(sql: limits.havePassed)
@@ -80,9 +80,6 @@ package struct OOBCodeStore: Sendable {
                 created_at = CASE WHEN EXCLUDED.type = \(OOBCodeType.recoverEmail.rawValue)
                     AND oob_codes.valid_until > EXCLUDED.created_at THEN oob_codes.created_at
                     ELSE EXCLUDED.created_at END,
-                phone_number = CASE WHEN EXCLUDED.type = \(OOBCodeType.recoverEmail.rawValue)
-                    AND oob_codes.valid_until > EXCLUDED.created_at THEN oob_codes.phone_number
-                    ELSE EXCLUDED.phone_number END,
                 proved = EXCLUDED.proved OR (oob_codes.proved AND oob_codes.email = EXCLUDED.email),
                 valid_until = EXCLUDED.valid_until, expires_at = EXCLUDED.expires_at
             RETURNING owner
@@ -137,7 +134,7 @@ package struct OOBCodeStore: Sendable {
     ) async throws -> [Result<FoundCode?, any Error>] {
         try await database.query(
             """
-            SELECT n.number, c.type, c.owner, c.email, c.new_email, c.proved, c.phone_number, c.created_at,
+            SELECT n.number, c.type, c.owner, c.email, c.new_email, c.proved, c.created_at,
                 c.valid_until, c.code_hash,
                 a.account IS NOT NULL, \(sql: AccountRow.columnsWithoutActivity)
             FROM unnest(\(questions.map(\.scope.project.rawValue))::text[],
@@ -225,7 +222,6 @@ package struct FoundCode: Sendable {
         let email = EmailAddress(try row.next())
         let newEmail = try row.next(String?.self).flatMap { EmailAddress($0) }
         let proved: Bool = try row.next()
-        let phoneNumber: String? = try row.next()
         let createdAt: Date = try row.next()
         let validUntil: Date = try row.next()
         let hash: [UInt8] = try row.next()
@@ -236,7 +232,6 @@ package struct FoundCode: Sendable {
             email: email,
             newEmail: newEmail,
             proved: proved,
-            phoneNumber: phoneNumber,
             hash: hash,
             createdAt: createdAt,
             validUntil: validUntil

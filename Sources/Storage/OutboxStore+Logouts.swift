@@ -13,38 +13,44 @@ extension OutboxStore {
     ///
     /// - Parameter isTold: whether a project's webhook takes messages about ended grants.
     package func queueLogouts(telling isTold: @Sendable (ProjectID) -> Bool, now: Date) async throws {
+        var failure: (any Error)?
         for (project, clients) in Dictionary(grouping: try await clientsToTell(), by: \.project) {
-            let isTold = isTold(project)
-            try await forget(clients.filter { !isTold && !$0.hasURI }.map(\.client), of: project)
-            let wanting = clients.filter { isTold || $0.hasURI }
-            guard !wanting.isEmpty else { continue }
-            try await database.transaction { transaction in
-                for (client, logout, scope) in try await take(wanting, of: project, transaction) {
-                    if client.hasURI {
-                        try await transaction.execute(
-                            Self.insertion(
-                                kind: client.isVouchedFor ? ApplicationLogout.kind : ApplicationLogout.kindOfStrangers,
-                                logout,
-                                to: logout.client,
-                                in: scope,
-                                keyRing: keyRing,
-                                due: now
-                            )
-                        )
-                    }
-                    guard isTold else { continue }
-                    let notice = GrantNotice(
-                        .grantEnded,
-                        client: logout.client,
-                        session: logout.session,
-                        account: AccountID(logout.account),
-                        in: scope,
-                        date: now
-                    )
+            // One project's delays no other's.
+            do { try await tell(clients, of: project, isTold: isTold(project), now: now) } catch { failure = error }
+        }
+        if let failure { throw failure }
+    }
+
+    private func tell(_ clients: [Client], of project: ProjectID, isTold: Bool, now: Date) async throws {
+        try await forget(clients.filter { !isTold && !$0.hasURI }.map(\.client), of: project)
+        let wanting = clients.filter { isTold || $0.hasURI }
+        guard !wanting.isEmpty else { return }
+        try await database.transaction { transaction in
+            for (client, logout, scope) in try await take(wanting, of: project, transaction) {
+                if client.hasURI {
                     try await transaction.execute(
-                        Self.insertion(kind: GrantNotice.kind, notice, in: scope, keyRing: keyRing, due: now)
+                        Self.insertion(
+                            kind: client.isVouchedFor ? ApplicationLogout.kind : ApplicationLogout.kindOfStrangers,
+                            logout,
+                            to: logout.client,
+                            in: scope,
+                            keyRing: keyRing,
+                            due: now
+                        )
                     )
                 }
+                guard isTold else { continue }
+                let notice = GrantNotice(
+                    .grantEnded,
+                    client: logout.client,
+                    session: logout.session,
+                    account: AccountID(logout.account),
+                    in: scope,
+                    date: now
+                )
+                try await transaction.execute(
+                    Self.insertion(kind: GrantNotice.kind, notice, in: scope, keyRing: keyRing, due: now)
+                )
             }
         }
     }
@@ -84,7 +90,8 @@ extension OutboxStore {
         }.compactMap(\.self)
     }
 
-    /// Some ended sessions of each application, those that ended first: a hundred at most, of which nobody else tells.
+    /// Some ended sessions of each application, those that ended first, of which nobody else tells: a thousand at most, or
+    /// one of each.
     private func take(
         _ clients: [Client],
         of project: ProjectID,
@@ -120,8 +127,8 @@ extension OutboxStore {
         SELECT n.account, n.session FROM unnest(\(clients)::text[]) c (client) CROSS JOIN LATERAL (
             SELECT account, session FROM sessions
             WHERE \(sql: isUntold) AND project = \(project.rawValue) AND client = c.client
-            ORDER BY revoked_at LIMIT 100 FOR NO KEY UPDATE SKIP LOCKED
-        ) n LIMIT 1000
+            ORDER BY revoked_at LIMIT \(Int64(max(1, 1000 / clients.count))) FOR NO KEY UPDATE SKIP LOCKED
+        ) n
         """
     }
 }

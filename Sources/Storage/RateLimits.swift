@@ -217,6 +217,17 @@ package struct RateLimits: Sendable {
         throw RateLimitReached(kind: full.kind)
     }
 
+    /// Takes by a statement of their own.
+    ///
+    /// - Throws: ``RateLimitReached``.
+    func take(_ executor: some PostgresExecutor) async throws {
+        guard !isEmpty else { return }
+        let passed = try await executor.query("WITH \(sql: taking) SELECT passed FROM limits") { row in
+            try row.next(Int64.self)
+        }
+        try check(passed: passed.first ?? 0)
+    }
+
     // MARK: Giving back
 
     /// A part of a statement that returns what was taken, if there is a `target`.
@@ -255,13 +266,7 @@ package struct RateLimitStore: Sendable {
     let database: PostgresClient
 
     /// - Throws: ``RateLimitReached``.
-    package func take(_ limits: RateLimits) async throws {
-        guard !limits.isEmpty else { return }
-        let passed = try await database.query("WITH \(sql: limits.taking) SELECT passed FROM limits") { row in
-            try row.next(Int64.self)
-        }
-        try limits.check(passed: passed.first ?? 0)
-    }
+    package func take(_ limits: RateLimits) async throws { try await limits.take(database) }
 
     /// Returns what was taken.
     package func giveBack(_ limits: RateLimits) async throws {

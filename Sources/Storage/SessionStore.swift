@@ -62,8 +62,13 @@ extension SessionStore {
     /// factor, which have no session yet (T-A2). So does ending an application's, and it ends unredeemed codes of the
     /// account (T-F34).
     ///
+    /// A session ends none that signed in later: whoever has an old one could keep the owner out. Ending all others therefore
+    /// needs the newest sign-in of all, also because `validSince`, which is all that who checks a session cookie looks at,
+    /// tells an older session from a later one, but not the other way round.
+    ///
     /// - Parameter caller: the session that requests it. Nil for an admin.
     /// - Returns: the number of ended sessions; nil if the caller's session had ended, so that none was ended.
+    /// - Throws: ``NewerSignIn``.
     package func revoke(
         _ which: Which,
         of account: AccountID,
@@ -112,6 +117,22 @@ extension SessionStore {
                 )
                 """
             } ?? "true"
+        let ended: SQL? =
+            switch which {
+            case .only(let session): "o.session = \(session.rawValue)"
+            case .allBut: "true"
+            case .browser, .application, .all: nil
+            }
+        let isOlder: SQL =
+            if let caller, let ended {
+                """
+                EXISTS (
+                    SELECT FROM sessions c JOIN sessions o ON o.project = c.project AND o.account = c.account
+                    WHERE c.project = \(scope.project.rawValue) AND c.account = \(account.rawValue)
+                        AND c.session = \(caller.rawValue) AND o.auth_time > c.auth_time AND \(sql: ended)
+                )
+                """
+            } else { "false" }
         let isBegun: SQL =
             switch which {
             case .only, .browser, .application: "c.session IN (SELECT session FROM ended)"
@@ -135,7 +156,7 @@ extension SessionStore {
                 """
                 , valid_since = greatest(valid_since, \(Int64(now.timeIntervalSince1970)), (
                     SELECT max(auth_time) + 1 FROM sessions
-                    WHERE project = \(scope.project.rawValue) AND account = \(account.rawValue) AND revoked_at IS NULL
+                    WHERE project = \(scope.project.rawValue) AND account = \(account.rawValue)
                 ))
                 """
             }
@@ -148,7 +169,7 @@ extension SessionStore {
                 pending AS (
                     UPDATE accounts SET version = version + 1, revoked_version = version + 1 \(sql: validSince)
                     WHERE project = \(scope.project.rawValue) AND account = \(account.rawValue)
-                        AND tenant = \(scope.tenant.rawValue) AND (SELECT stands FROM caller) AND \(sql: isAny)
+                        AND tenant = \(scope.tenant.rawValue) AND (SELECT may FROM caller) AND \(sql: isAny)
                     RETURNING NULL::text AS session
                 ),
                 """
@@ -161,21 +182,30 @@ extension SessionStore {
         let entry = AuditEntry(.sessionRevoked, in: scope, account: account, at: now)
         return try await executor.query(
             """
-            WITH caller AS MATERIALIZED (SELECT \(sql: standing) AS stands),
+            WITH caller AS MATERIALIZED (
+                SELECT stands, is_older, stands AND NOT is_older AS may
+                FROM (SELECT \(sql: standing) AS stands, \(sql: isOlder) AS is_older) c
+            ),
             ended AS (
                 UPDATE sessions SET revoked_at = \(now)
                 WHERE project = \(scope.project.rawValue) AND account = \(account.rawValue)
                     AND tenant = \(scope.tenant.rawValue) AND revoked_at IS NULL AND \(sql: condition)
-                    AND (SELECT stands FROM caller)
+                    AND (SELECT may FROM caller)
                 RETURNING session
             ), codes AS (
                 \(sql: OOBCodeStore.voiding([.verifyAndChangeEmail], of: account.rawValue, scope))
-                    AND (SELECT stands FROM caller) AND \(sql: isBegun)
+                    AND (SELECT may FROM caller) AND \(sql: isBegun)
             ), \(sql: pending) audit AS (\(sql: entry.insertion(from: recorded, resource: "session")))
-            SELECT CASE WHEN stands THEN (SELECT count(*) FROM ended) END FROM caller
+            SELECT stands AND is_older, CASE WHEN may THEN (SELECT count(*) FROM ended) END FROM caller
             """
-        ) { row in try row.next(Int64?.self).map { Int($0) } }.first ?? nil
+        ) { row in
+            guard try !row.next(Bool.self) else { throw NewerSignIn() }
+            return try row.next(Int64?.self).map { Int($0) }
+        }.first ?? nil
     }
+
+    /// A session that was to end signed in after the one that wants that.
+    package struct NewerSignIn: Error {}
 
     package enum Which: Sendable {
         /// One, and what was granted through it.

@@ -13,6 +13,7 @@ package struct NewSession: Sendable {
     package let signInAttributes: String?
     package let userAgent: String?
     package let addressPrefix: String?
+    let pace: SignInPace
     /// The origin of the sign-in, for the audit log.
     let origin: AuditOrigin
 
@@ -24,7 +25,8 @@ package struct NewSession: Sendable {
         claims: String? = nil,
         signInAttributes: String? = nil,
         userAgent: String? = nil,
-        addressPrefix: String? = nil
+        addressPrefix: String? = nil,
+        pace: SignInPace = .unlimited
     ) {
         self.id = id
         self.secretHash = secretHash
@@ -34,6 +36,7 @@ package struct NewSession: Sendable {
         self.signInAttributes = signInAttributes
         self.userAgent = userAgent
         self.addressPrefix = addressPrefix
+        self.pace = pace
         origin = RequestContext.current.origin
     }
 
@@ -130,9 +133,11 @@ package struct ContinuedSession: Sendable {
     package var authTime: Int64 { max(session.authTime, evidence?.provedAt ?? session.authTime) }
 
     /// The session as written.
-    package func written(validSince: Int64) -> StoredSession {
+    ///
+    /// - Parameter endsOthers: `validSince` is later than theirs.
+    package func written(validSince: Int64, endsOthers: Bool) -> StoredSession {
         var written = session
-        if evidence != nil { written.authTime = max(authTime, validSince) }
+        if evidence != nil || endsOthers { written.authTime = max(authTime, validSince) }
         written.signInProvider = signInProvider
         written.claims = claims
         written.signInAttributes = signInAttributes
@@ -182,7 +187,7 @@ package enum SessionEffect: Sendable {
     package func written(validSince: Int64) -> StoredSession? {
         switch self {
         case .open(let session): session.written(validSince: validSince)
-        case .renew(let session, _): session.written(validSince: validSince)
+        case .renew(let session, let endsOthers): session.written(validSince: validSince, endsOthers: endsOthers)
         case .none: nil
         }
     }

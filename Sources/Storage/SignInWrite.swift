@@ -27,6 +27,7 @@ package struct SignInWrite: Sendable {
     package var revocable: Set<ProviderID> = []
     /// The limits for new accounts.
     package var limits = RateLimits.none
+    package var pace = SignInPace.unlimited
     /// A blocking function's changes; nil if none was called, and for a new account, which already includes them.
     package var amendment: Amendment?
 

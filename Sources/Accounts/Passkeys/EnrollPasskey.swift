@@ -51,6 +51,8 @@ package struct EnrollPasskey: Sendable {
 
     /// Verifies the response and stores the passkey; the session continues as one of a passkey.
     ///
+    /// A verified email gets a message with a link that removes the passkey.
+    ///
     /// - Parameters:
     ///   - name: the user's name for the passkey.
     ///   - browser: of a user who is not asked for a name. It names a passkey whose authenticator's model is unknown, and
@@ -123,6 +125,12 @@ package struct EnrollPasskey: Sendable {
                 changes.endOthers(keeping: session)
             } else {
                 changes.session = .renew(session, retiresOldSecret: false)
+            }
+            // A passkey outlives passwords and sessions: its owner must hear of one that somebody else adds (T-D35).
+            if let code = parts.revertCode(of: passkey.id, account, caller) {
+                changes.sends = code
+                // Each enrollment sends one, and who has removed a passkey may enroll another.
+                changes.sendLimits = parts.noticeLimits(of: account.id, caller)
             }
             return changes
         }

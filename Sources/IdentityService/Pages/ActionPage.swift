@@ -126,15 +126,20 @@ struct ActionPage {
             case .password: context.text(.methodPassword)
             case .emailLink: context.text(.methodEmailLink)
             case .phone: context.text(.methodPhone)
+            case .passkey: context.text(.methodPasskey)
             case .custom: context.text(.methodCustom)
             default: ProviderNames.name(of: method.provider.rawValue, method.displayName)
             }
         }.joined(separator: ", ")
     }
 
-    private func name(of factor: SecondFactor) -> String {
-        factor.phoneNumber.map { context.text(.factorSMS, ["NUMBER": JSONWriter.masked($0)]) }
-            ?? context.text(.factorApp)
+    private func name(of added: AddedFactor) -> String {
+        switch added {
+        case .passkey: context.text(.methodPasskey)
+        case .secondFactor(let factor):
+            factor.phoneNumber.map { context.text(.factorSMS, ["NUMBER": JSONWriter.masked($0)]) }
+                ?? context.text(.factorApp)
+        }
     }
 
     // MARK: Done

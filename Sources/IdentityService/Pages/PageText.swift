@@ -4,7 +4,7 @@
 package enum PageText: String, Sendable, CaseIterable {
     // The subject of a page
     case address, currentAddress, newAddress, formerAddress, signInMethods, secondFactor
-    case methodPassword, methodEmailLink, methodPhone, methodCustom, methodNone, factorApp, factorSMS
+    case methodPassword, methodEmailLink, methodPhone, methodPasskey, methodCustom, methodNone, factorApp, factorSMS
 
     case verifyTitle, verifyLead, verifyNote, verifyButton, verifyDoneTitle, verifyDone
     case changeTitle, changeLead, changeNote, changeButton, changeDoneTitle, changeDone

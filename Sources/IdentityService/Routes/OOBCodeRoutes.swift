@@ -113,7 +113,11 @@ struct OOBCodeRoutes {
             json.member("requestType", found.type.rawValue)
             json.member("email", found.type == .emailSignIn ? nil : found.email.canonical)
             json.member("newEmail", found.newEmail?.canonical)
-            if let factor = result.factor { json.object("mfaInfo") { $0.secondFactor(factor, masked: true) } }
+            switch result.factor {
+            case .passkey(let passkey): json.object("mfaInfo") { $0.addedPasskey(passkey) }
+            case .secondFactor(let factor): json.object("mfaInfo") { $0.secondFactor(factor, masked: true) }
+            case nil: break
+            }
         }
     }
 

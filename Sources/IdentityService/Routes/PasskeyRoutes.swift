@@ -195,6 +195,16 @@ extension JSONWriter {
         }
     }
 
+    /// A passkey as `mfaInfo` of the code that removes it.
+    mutating func addedPasskey(_ passkey: Passkey) {
+        member("mfaEnrollmentId", Base64URL.decode(passkey.id).map(Self.base64))
+        member("displayName", passkey.name)
+        member("enrolledAt", passkey.enrolledAt.wireText)
+        // Not part of Firebase, whose Web SDK takes no code that names neither a phone nor an app.
+        object("passkeyInfo") { _ in }
+        object("totpInfo") { _ in }
+    }
+
     private mutating func record(of passkey: Passkey) {
         member("userHandle", Self.base64(passkey.userHandle))
         member("publicKey", Self.base64(passkey.publicKey))

@@ -45,7 +45,8 @@ extension WireError {
                 TOO_MANY_ATTEMPTS_TRY_LATER : We have blocked all requests from this device due to unusual activity. \
                 Try again later.
                 """
-        case .passwordChanges, .mailsPerRecipient, .mailsPerAccount, .smsPerRecipient, .secondFactorTries,
+        case .passwordChanges, .signInsPerAccount, .changesPerAccount, .mailsPerRecipient, .mailsPerAccount,
+            .smsPerRecipient, .secondFactorTries,
             .silentGrants, .consoleTries:
             self = "TOO_MANY_ATTEMPTS_TRY_LATER"
         case .mailsPerProject, .smsPerProject: self = "QUOTA_EXCEEDED"

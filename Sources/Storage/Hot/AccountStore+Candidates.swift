@@ -30,8 +30,8 @@ extension AccountStore {
     ///
     /// The statement also signs in to the account that owns the identity (S1, D1) if it only has to write the session.
     /// It locks accounts in the order of their keys. It leaves to ``signIn(to:_:)`` an account that is locked, that
-    /// changed since the statement started, that may need a second factor, that takes the identity's email, or whose
-    /// one-time token was used before.
+    /// changed since the statement started, that may need a second factor, that takes the identity's email, whose
+    /// one-time token was used before, or that was signed in to too often.
     ///
     /// Everything that removes an identity from an account counts as a change of the account, and either sees the new
     /// session or precedes it.
@@ -70,7 +70,7 @@ extension AccountStore {
         let statement: SQL = """
             WITH \(sql: CandidateParts.asked(questions)), \(sql: CandidateParts.owner), \(sql: CandidateParts.holder),
             \(sql: CandidateParts.meant), \(sql: CandidateParts.found),
-            \(sql: CandidateParts.chosen(skipsLocked: skipsLocked)), \(sql: CandidateParts.used),
+            \(sql: CandidateParts.chosen(skipsLocked: skipsLocked, now: now)), \(sql: CandidateParts.used),
             \(sql: CandidateParts.target), \(sql: NewSession.opening(now: now, where: "is_open IS NULL"))
             \(sql: CandidateParts.rows)
             """
@@ -163,7 +163,7 @@ private enum CandidateParts {
         """
 
     /// The owners to which a sign-in only has to add a session, locked in the version that was read.
-    static func chosen(skipsLocked: Bool) -> SQL {
+    static func chosen(skipsLocked: Bool, now: Date) -> SQL {
         let skip: SQL = skipsLocked ? "SKIP LOCKED" : ""
         return """
             chosen AS MATERIALIZED (
@@ -178,6 +178,7 @@ private enum CandidateParts {
                         AND NOT f.is_withdrawn AND NOT f.is_blocked
                         AND (f.email IS NOT NULL OR NOT n.adopts
                             OR EXISTS (SELECT FROM holder h WHERE h.number = n.number))
+                        AND \(sql: SignInPace.hasRoom(of: "f.project", "f.account", within: "n.room", now: now))
                     ORDER BY f.project, f.account OFFSET 0
                 ) c
                 CROSS JOIN LATERAL (

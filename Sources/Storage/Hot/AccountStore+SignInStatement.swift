@@ -27,7 +27,7 @@ extension AccountStore {
         let statement: SQL = """
             WITH \(sql: gate(of: write, to: account)), target AS (\(sql: target))
             \(sql: SQL.further(parts)) \(sql: surplus(of: account, write))
-            SELECT enabled, (SELECT valid_since FROM target) FROM provider
+            SELECT enabled, has_room, (SELECT valid_since FROM target) FROM provider, pace
             """
         do {
             return try await gate.pass(account, in: scope.project, .signIn) {
@@ -58,10 +58,14 @@ extension AccountStore {
         return ", \(sql: SessionStore.surplus(of: account, write.scope, now: write.now))"
     }
 
-    /// `gate`: whether the provider is enabled and the pending credential can still be redeemed.
+    /// `gate`: whether the provider is enabled, the pending credential can still be redeemed, and the account has room for
+    /// another sign-in.
     private func gate(of write: SignInWrite, to account: AccountID) -> SQL {
         var pending: SQL = ""
         var redeemable: SQL = "true"
+        let (project, id): (SQL, SQL) = ("\(write.scope.project.rawValue)", "\(account.rawValue)")
+        let pace = write.session.authTime == nil ? .unlimited : write.pace
+        let hasRoom = pace.hasRoom(of: project, id, now: write.now)
         if let handle = write.redeems {
             pending = "pending AS MATERIALIZED (\(sql: lockPending(handle, write))),"
             redeemable = isRedeemable(handle, by: account, write)
@@ -73,8 +77,10 @@ extension AccountStore {
                     WHERE project = \(write.scope.project.rawValue) AND tenant = \(write.scope.tenant.rawValue)
                         AND provider = \(write.credential.identity.provider.rawValue)
                 ), \(write.allowsUnconfiguredProvider)) AS enabled
+            ), pace AS MATERIALIZED (
+                SELECT \(sql: hasRoom) AS has_room
             ), gate AS MATERIALIZED (
-                SELECT enabled AND \(sql: redeemable) AS open FROM provider
+                SELECT enabled AND has_room AND \(sql: redeemable) AS open FROM provider, pace
             )
             """
     }
@@ -95,7 +101,7 @@ extension AccountStore {
             parts.append(renewSession(session, scope, retiresOldSecret: retires, now: write.now))
         }
         // A first factor alone is not a sign-in yet.
-        if signsIn { parts.append(recordSignIn(scope, now: write.now)) }
+        if signsIn { parts.append(recordSignIn(scope, write.pace, now: write.now)) }
         if signsIn || action != .signedIn {
             let entry = AuditEntry(
                 action,
@@ -171,8 +177,10 @@ extension AccountStore {
     ) async throws -> WriteOutcome {
         let rows = try await executor.query(statement) { row in
             let enabled: Bool = try row.next()
+            let hasRoom: Bool = try row.next()
             let validSince: Int64? = try row.next()
             guard enabled else { return WriteOutcome.providerDisabled }
+            guard hasRoom else { throw SignInPace.reached }
             return validSince.map { .applied(validSince: $0) } ?? .stale
         }
         return rows.first ?? .stale

@@ -157,7 +157,7 @@ extension SessionStore {
         let rows = try await database.query(
             """
             WITH \(sql: limits.taking)
-            SELECT m.passed, s.secret_hash, s.generation, s.rotations
+            SELECT m.passed, s.secret_hash, s.generation, s.retired_below, s.rotations
             FROM limits m
             LEFT JOIN sessions s ON \(sql: limits.havePassed) AND s.project = \(key.project.rawValue)
                 AND s.account = \(key.account.rawValue) AND s.session = \(key.session.rawValue)
@@ -168,6 +168,7 @@ extension SessionStore {
             return SessionHistory(
                 secretHash: hash,
                 generation: Int(try row.next(Int32.self)),
+                retiredBelow: try row.next(Int32?.self).map { Int($0) },
                 rotations: try row.next()
             )
         }
@@ -302,14 +303,13 @@ package struct SessionHistory: Sendable {
     package var secretHash: [UInt8]
     /// The number of replacements.
     package var generation: Int
-    /// The times of the last eight replacements, newest first; ``retirement`` for those that ended the tokens before them.
+    /// The generation with which a change of the password or email ended all tokens before; nil without one.
+    package var retiredBelow: Int?
+    /// The times of the last eight replacements, newest first.
     package var rotations: [Date]
 
-    /// In place of the time of a change of the password or email.
-    static let retirement = Date(timeIntervalSince1970: 0)
-
     /// Whether a change of the password or email ended the token so many generations ago.
-    package func isRetired(behind: Int) -> Bool { rotations.prefix(behind).contains(Self.retirement) }
+    package func isRetired(behind: Int) -> Bool { retiredBelow.map { generation - behind < $0 } ?? false }
 }
 
 /// A session with its account.

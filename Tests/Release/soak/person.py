@@ -636,7 +636,7 @@ class Person:
             s.pending = {key: value for key, value in s.pending.items() if value[0] != account.uid}
             if a is None:
                 s.sessions[session] = (account.uid, "unknown")
-        return self.update("revoke all tokens", session, {"validSince": "1"}, change)
+        return self.update("revoke all tokens", session, {"validSince": "1"}, change, moves=True)
 
     def sign_out(self, state):
         session = self.a_session(state)
@@ -656,6 +656,10 @@ class Person:
 
         def predict(s):
             labels, found = model.with_session(s, session, change)
+            if found and scope == "others" and any(
+                    other != session and uid == s.sessions[session][0] for other, (uid, _) in s.sessions.items()):
+                # One of them signed in later.
+                labels = labels | {"CREDENTIAL_TOO_OLD_LOGIN_AGAIN"}
             # Of an account that is deleted meanwhile, only the session is missed.
             return {"USER_NOT_FOUND", "TOKEN_EXPIRED"} if labels == "USER_NOT_FOUND" else labels, found
         return Step(f"signOut {scope} by session {session}", lambda node: node.call("POST", "accounts:signOut", {

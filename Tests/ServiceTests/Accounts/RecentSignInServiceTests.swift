@@ -28,6 +28,7 @@ struct AccountCall: Sendable, CustomTestStringConvertible {
         .init(name: "unlink the password", path: "accounts:update", body: ["deleteProvider": ["password"]]),
         .init(name: "unlink a phone number", path: "accounts:update", body: ["deleteProvider": ["phone"]]),
         .init(name: "end the other sessions", path: "accounts:update", body: ["validSince": "1"]),
+        .init(name: "sign out elsewhere", path: "accounts:signOut", body: ["scope": "others"]),
         .init(
             name: "email and profile",
             path: "accounts:update",
@@ -40,7 +41,6 @@ struct AccountCall: Sendable, CustomTestStringConvertible {
         .init(name: "unlink a provider", path: "accounts:update", body: ["deleteProvider": ["google.com"]]),
         .init(name: "look up", path: "accounts:lookup", body: [:]),
         .init(name: "list sessions", path: "accounts:listSessions", body: [:]),
-        .init(name: "sign out elsewhere", path: "accounts:signOut", body: ["scope": "others"]),
     ]
 }
 

@@ -239,7 +239,7 @@ struct SessionTests {
 
             // One of them by its id.
             let third = sessions[3].claims["firebase"]?["sid"] ?? .null
-            #expect(try await signOut(sessions[1], ["scope": "session", "sessionId": third]).json == [:])
+            #expect(try await signOut(sessions[4], ["scope": "session", "sessionId": third]).json == [:])
             #expect(try await service.refresh(sessions[3].refreshToken).error == "TOKEN_EXPIRED")
             try await service.lookUp(sessions[3].idToken).expectRefused("TOKEN_EXPIRED")
             #expect(try await signOut(sessions[1], ["scope": "session", "sessionId": third]).status == 400)
@@ -249,15 +249,15 @@ struct SessionTests {
             _ = try await signOut(sessions[1], [:])
             try await service.lookUp(sessions[1].idToken).expectRefused("TOKEN_EXPIRED")
             try await signOut(sessions[1], [:]).expectRefused("TOKEN_EXPIRED")
-            // All but this.
-            _ = try await signOut(sessions[2], ["scope": "others"])
-            #expect(try await list(sessions[2]).count == 1)
-            #expect(try await service.refresh(sessions[4].refreshToken).error == "TOKEN_EXPIRED")
-            #expect(try await service.refresh(sessions[2].refreshToken).status == 200)
+            // All but this, which is the newest.
+            _ = try await signOut(sessions[4], ["scope": "others"])
+            #expect(try await list(sessions[4]).count == 1)
+            #expect(try await service.refresh(sessions[2].refreshToken).error == "TOKEN_EXPIRED")
+            #expect(try await service.refresh(sessions[4].refreshToken).status == 200)
             // All.
             let last = try await service.signInWithPassword("ada@example.com")
             _ = try await signOut(last, ["scope": "all"])
-            for session in [last, sessions[2]] {
+            for session in [last, sessions[4]] {
                 #expect(try await service.refresh(session.refreshToken).error == "TOKEN_EXPIRED")
                 try await service.lookUp(session.idToken).expectRefused("TOKEN_EXPIRED")
             }

@@ -118,7 +118,7 @@ struct ContinuedSessionTests {
         }
     }
 
-    @Test("ending the others leaves validSince at the sign-in of the session that stays, which stays good")
+    @Test("T-A2: ending the others raises validSince beyond the newest sign-in, and the session that stays goes on")
     func endsTheOthers() async throws {
         try await Self.run { world in
             let service = world.service
@@ -129,7 +129,9 @@ struct ContinuedSessionTests {
             let later = try await service.signInWithPassword("ada@example.com")
             service.clock.advance(by: 10)
             let reply = try await service.call("accounts:update", ["idToken": JSON(user.idToken), "validSince": "1"])
-            #expect(try await service.account(user.localID)?["validSince"]?.string == user.claims["auth_time"]?.text)
+            let began = try #require(reply.claims["auth_time"]?.number)
+            #expect(began == (later.claims["auth_time"]?.number ?? 0) + 1)
+            #expect(try await service.account(user.localID)?["validSince"] == .string("\(Int64(began))"))
             #expect(try await service.refresh(reply.refreshToken).status == 200)
             #expect(try await service.lookUp(reply.idToken).status == 200)
             #expect(try await service.refresh(user.refreshToken).error == "TOKEN_EXPIRED")

@@ -123,11 +123,21 @@ private struct Life {
 
     /// Notes the tokens of an answer, which say nothing that the owner did not prove.
     ///
-    /// - Parameter proof: when the owner proved something with the call (``provedNow()``); nil for nothing.
+    /// - Parameters:
+    ///   - proof: when the owner proved something with the call (``provedNow()``); nil for nothing.
+    ///   - endsOthers: the call ended all other sessions.
     @discardableResult
-    private mutating func note(_ reply: Reply, proof: Int64? = nil, thief: Bool = false) -> Tokens? {
+    private mutating func note(
+        _ reply: Reply,
+        proof: Int64? = nil,
+        endsOthers: Bool = false,
+        thief: Bool = false
+    ) -> Tokens? {
         guard let tokens = Tokens(reply, of: localID) else { return nil }
-        if let proof { proved[tokens.session] = proof }
+        // Whatever ends later sign-ins begins after them.
+        if let proof = proof ?? (endsOthers ? proved.values.max().map { $0 + 1 } : nil) {
+            proved[tokens.session] = proof
+        }
         #expect(tokens.authTime <= proved[tokens.session] ?? -1, "\(trace)")
         #expect(!thief || !ended.contains(tokens.session), "\(trace)")
         if thief {
@@ -196,11 +206,13 @@ private struct Life {
             let reply = try await update(tokens, ["validSince": "1"])
             #expect(reply.status == 200, "\(reply) \(trace)")
             end(except: tokens.session)
-            note(reply)
+            note(reply, endsOthers: true)
         case .signOutEverywhere, .signOutOthers:
             let tokens = try await recent()
             let scope: JSON = act == .signOutOthers ? "others" : "all"
             let reply = try await service.call("accounts:signOut", ["idToken": JSON(tokens.idToken), "scope": scope])
+            // Another session signed in later.
+            if act == .signOutOthers, reply.code == "CREDENTIAL_TOO_OLD_LOGIN_AGAIN" { return }
             #expect(reply.status == 200, "\(reply) \(trace)")
             end(except: act == .signOutOthers ? tokens.session : nil)
         case .linkGitHub:
@@ -237,7 +249,7 @@ private struct Life {
             #expect(reply.status == 200, "\(reply) \(trace)")
             app = nil
             end(except: tokens.session)
-            note(reply)
+            note(reply, endsOthers: true)
         case .endTheThiefsChange: try await endTheThiefsChange()
         }
     }
@@ -311,7 +323,7 @@ private struct Life {
         #expect(reply.status == 200, "\(reply) \(trace)")
         (email, isVerified) = (new, false)
         end(except: tokens.session)
-        note(reply)
+        note(reply, endsOthers: true)
     }
 
     /// With a second factor, no unproved address takes the place of the proved one.
@@ -335,13 +347,13 @@ private struct Life {
         let (app, reply) = try await AuthenticatorApp.enroll(tokens.idToken, service)
         self.app = app
         end(except: tokens.session)
-        note(reply)
+        note(reply, endsOthers: true)
     }
 
     /// The thief begins a change of address with a session that is recent, and the owner ends that session in time.
     private mutating func endTheThiefsChange() async throws {
-        let mine = try await signIn()
         let thiefs = try await signIn()
+        let mine = try await signIn()
         let code = try await service.code(
             .verifyAndChangeEmail,
             ["idToken": JSON(thiefs.idToken), "newEmail": .string(thiefsEmail)],

@@ -52,6 +52,29 @@ struct GoogleNotificationTests {
         }
     }
 
+    @Test(
+        "T-C13: revoked sessions are those that Google opened, also if they went on with another method; a hijacking ends all"
+    )
+    func endsContinuedSessions() async throws {
+        let options = ProviderScene.Options(service: PhoneScene.options())
+        try await ProviderScene.run(.google, options) { scene in
+            let reply = try await scene.signIn()
+            let number = try await scene.service.code(to: "+16505550113")
+            let linked = try await scene.service.signInByPhone(number.body(["idToken": JSON(reply.idToken)]))
+            #expect(linked.claims["firebase"]?["sign_in_provider"] == "phone", "\(linked)")
+            let other = try await scene.service.signInByPhone("+16505550113")
+            scene.service.clock.advance(by: 10)
+            #expect(try await scene.google(Self.risc + "sessions-revoked", id: "c1").status == 202)
+            #expect(try await scene.service.refresh(linked.refreshToken).error == "TOKEN_EXPIRED")
+            #expect(try await scene.service.refresh(other.refreshToken).status == 200)
+            let hijacked = try await scene.google(Self.risc + "account-disabled", id: "c2", ["reason": "hijacking"])
+            #expect(hijacked.status == 202)
+            #expect(try await scene.service.refresh(other.refreshToken).error == "TOKEN_EXPIRED")
+            let validSince = try await scene.service.account(reply.localID)?["validSince"]?.string.flatMap(Double.init)
+            #expect(try #require(validSince) > (other.claims["auth_time"]?.number ?? .infinity))
+        }
+    }
+
     @Test("T-C13: Google's later word on a hijacked account counts, whichever arrives first, and an admin's as well")
     func googleOrder() async throws {
         try await ProviderScene.run(.google) { scene in

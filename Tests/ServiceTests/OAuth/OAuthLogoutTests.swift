@@ -144,7 +144,7 @@ struct OAuthLogoutTests {
                 SELECT project, account, 'old' || lpad(n::text, 19, '0'), tenant, secret_hash, auth_time,
                     sign_in_provider, created_at, last_used_at, \(other.clientID), application_grant, true,
                     created_at - make_interval(secs => n)
-                FROM sessions, generate_series(1, 300) n
+                FROM sessions, generate_series(1, 1200) n
                 WHERE project = \(scene.service.project.id.rawValue) AND client IS NOT NULL
                 """
             )
@@ -156,7 +156,7 @@ struct OAuthLogoutTests {
             let queued = try await TestDatabase.current.client.query(
                 "SELECT count(*) FROM outbox WHERE project = \(scene.service.project.id.rawValue)"
             ) { try $0.next(Int64.self) }
-            #expect(queued == [hasURI ? 101 : 1] && reply.status == 200)
+            #expect(queued == [hasURI ? 501 : 1] && reply.status == 200)
             try await TestDatabase.current.client.execute(
                 "DELETE FROM outbox WHERE project = \(scene.service.project.id.rawValue)"
             )

@@ -10,6 +10,7 @@ extension PageText {
         case .methodPassword: "Password"
         case .methodEmailLink: "Email link"
         case .methodPhone: "Phone number"
+        case .methodPasskey: "Passkey"
         case .methodCustom: "Through %APP_NAME% itself"
         case .methodNone: "None yet"
         case .factorApp: "Authenticator app"
@@ -46,7 +47,7 @@ extension PageText {
         case .revertButton: "Remove second factor"
         case .revertDoneTitle: "Second factor removed"
         case .revertDone:
-            "Your account at %APP_NAME% no longer asks for it, and you are signed out on all devices. Set a new "
+            "Your account at %APP_NAME% no longer has it, and you are signed out on all devices. Set a new "
                 + "password now, because someone else may know your current one."
 
         case .resetTitle: "Set a new password"

@@ -12,6 +12,7 @@ extension PageText {
         case .methodPassword: "Passwort"
         case .methodEmailLink: "Link per E‑Mail"
         case .methodPhone: "Telefonnummer"
+        case .methodPasskey: "Passkey"
         case .methodCustom: "Über %APP_NAME% selbst"
         case .methodNone: "Noch nichts"
         case .factorApp: "Authenticator-App"
@@ -48,7 +49,7 @@ extension PageText {
         case .revertButton: "Entfernen"
         case .revertDoneTitle: "Zweiter Faktor entfernt"
         case .revertDone:
-            "Ihr Konto bei %APP_NAME% fragt nicht mehr danach, und alle Geräte sind abgemeldet. Legen Sie jetzt "
+            "Ihr Konto bei %APP_NAME% hat ihn nicht mehr, und alle Geräte sind abgemeldet. Legen Sie jetzt "
                 + "ein neues Passwort fest: Das jetzige kennt vielleicht jemand anderes."
 
         case .resetTitle: "Neues Passwort festlegen"

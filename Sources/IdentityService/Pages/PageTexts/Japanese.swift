@@ -10,6 +10,7 @@ extension PageText {
         case .methodPassword: "パスワード"
         case .methodEmailLink: "メールのリンク"
         case .methodPhone: "電話番号"
+        case .methodPasskey: "パスキー"
         case .methodCustom: "%APP_NAME%によるログイン"
         case .methodNone: "なし"
         case .factorApp: "認証アプリ"

@@ -1,0 +1,60 @@
+import Postgres
+package import Projects
+
+import struct Foundation.Date
+
+/// How often an account may be signed in to (``Projects/RateLimitKind/signInsPerAccount``).
+///
+/// The time at which its sign-ins are forgotten stands beside the last one, so that the row that every sign-in writes
+/// anyway counts them, and there is no bucket to wait for. It is compared before it is counted: sign-ins at the same
+/// time may all pass, and those after them wait for all of them (threats.md, T-E40).
+package struct SignInPace: Sendable {
+    /// Seconds for which a sign-in counts; 0 without a limit.
+    let step: Double
+    /// The seconds of earlier sign-ins that leave room for another one.
+    let room: Double
+
+    /// Nothing is counted.
+    package static let unlimited = SignInPace(step: 0, room: 1e9)
+
+    private init(step: Double, room: Double) {
+        self.step = step
+        self.room = room
+    }
+
+    package init(_ settings: RateLimitSettings) {
+        guard settings.isEnabled else {
+            self = .unlimited
+            return
+        }
+        let budget = settings[.signInsPerAccount]
+        step = Double(budget.seconds) / Double(budget.count)
+        room = Double(budget.seconds) - step
+    }
+
+    /// A condition: whether an account has room for another sign-in.
+    func hasRoom(of project: SQL, _ account: SQL, now: Date) -> SQL {
+        Self.hasRoom(of: project, account, within: "\(room)", now: now)
+    }
+
+    /// - Parameter room: seconds.
+    static func hasRoom(of project: SQL, _ account: SQL, within room: SQL, now: Date) -> SQL {
+        """
+        (
+            SELECT v.sign_ins_until <= \(now)::timestamptz + make_interval(secs => \(sql: room)) FROM account_activity v
+            WHERE v.project = \(sql: project) AND v.account = \(sql: account)
+        ) IS NOT FALSE
+        """
+    }
+
+    /// The assignment that counts an account's sign-ins, in an upsert of its row.
+    static func counting(now: Date) -> SQL {
+        """
+        sign_ins_until = greatest(account_activity.sign_ins_until, \(now)::timestamptz)
+            + (EXCLUDED.sign_ins_until - \(now)::timestamptz)
+        """
+    }
+
+    /// An account has no room for another sign-in.
+    static let reached = RateLimitReached(kind: .signInsPerAccount)
+}
