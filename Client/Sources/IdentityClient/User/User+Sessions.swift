@@ -23,6 +23,8 @@ extension User {
     /// Not part of Firebase.
     ///
     /// The service refuses its tokens immediately; a back end does so after reading the revocation feed.
+    ///
+    /// - Throws: ``AuthErrorCode/requiresRecentLogin`` if it signed in later than this one.
     public func signOut(sessionID: UserSession.ID) async throws(AuthError) {
         let _: EmptyResponse = try await call("v1/accounts:signOut") { $0.sessionId = sessionID }
     }
@@ -30,6 +32,8 @@ extension User {
     /// Ends all sessions of the user but this one.
     ///
     /// Not part of Firebase.
+    ///
+    /// - Throws: ``AuthErrorCode/requiresRecentLogin`` without a recent sign-in, or if another session signed in later.
     public func signOutOtherSessions() async throws(AuthError) {
         let _: EmptyResponse = try await call("v1/accounts:signOut") { $0.scope = "others" }
     }
