@@ -65,14 +65,15 @@ import Testing
         #expect(sessions.count == 2)
         #expect(try await sessions.first(where: \.isCurrent)?.id == user.idTokenResult().sessionID)
 
-        try await user.signOutOtherSessions()
-        let error = await #expect(throws: AuthError.self) { try await other.reload() }
+        // The one that signed in last.
+        try await other.signOutOtherSessions()
+        let error = await #expect(throws: AuthError.self) { try await user.reload() }
         guard case .sessionEnded? = error else {
             Issue.record("\(String(describing: error))")
             return
         }
-        #expect(second.currentUser == nil)
-        #expect(try await user.sessions().count == 1)
+        #expect(first.currentUser == nil)
+        #expect(try await other.sessions().count == 1)
     }
 
     @Test func signingOutEndsTheSessionAtTheService() async throws {

@@ -639,10 +639,10 @@ class Person:
         return self.update("revoke all tokens", session, {"validSince": "1"}, change, moves=True)
 
     def sign_out(self, state):
-        session = self.a_session(state)
+        scope = self.rng.choice(("current", "current", "others", "all"))
+        session = self.a_session(state, sensitive=scope == "others")
         if session is None:
             return None
-        scope = self.rng.choice(("current", "current", "others", "all"))
         token = self.tokens[session].id
 
         def change(s, account, a):
