@@ -170,6 +170,28 @@ struct SecondFactorLimitTests {
         }
     }
 
+    @Test("T-E7: a number gets no more SMS because it is the second factor of several accounts")
+    func sharedNumber() async throws {
+        try await LimitScene.run({
+            $0.secondFactors.isEnabled = true
+            $0.secondFactors.offersSMS = true
+            $0.delivery.sms = SMSProvider(url: "https://sms.example", body: "to=%TO%&text=%TEXT%")
+        }) { service in
+            var phones: [(EnrolledPhone, String?)] = []
+            for number in 0..<3 {
+                let email = "ada\(number)@example.com"
+                let user = try await service.verifiedUser(email)
+                let (phone, _) = try await EnrolledPhone.enroll(user.idToken, service, number: "+12015550139")
+                phones.append((phone, try await service.pending(email)))
+            }
+            for index in 0..<12 {
+                let (phone, pending) = phones[index % 3]
+                let reply = try await service.startSecondFactor(pending, phone.enrollment, from: "198.18.44.1")
+                #expect(reply.status == (index < 10 ? 200 : 400), "\(index): \(reply)")
+            }
+        }
+    }
+
     @Test("T-E7: strangers' SMS leave a quarter of the project's to second factors")
     func share() async throws {
         try await LimitScene.run({
