@@ -1,5 +1,6 @@
 import Linking
 import Projects
+import Sessions
 import Storage
 
 /// The rate limits of each request; none if the project has disabled them.
@@ -31,6 +32,11 @@ extension Parts {
     /// - Parameter isReset: whether a code of the account's mailbox allows it, which a thief's session must not use up.
     func passwordChangeLimits(of account: AccountID, isReset: Bool = false, _ caller: Caller) -> RateLimits {
         limits([.passwordChanges: [account.rawValue] + (isReset ? ["reset"] : [])], caller)
+    }
+
+    /// Changes and sign-outs that one session asks for.
+    func sessionLimits(of account: AccountID, _ session: SessionID, _ caller: Caller) -> RateLimits {
+        limits([.changesPerAccount: [account.rawValue, session.rawValue]], caller)
     }
 
     /// Changes that a user makes to the account (threats.md, T-E40).
@@ -176,6 +182,11 @@ extension Parts {
     ///   visits are limited too, but apart from the others.
     func silentGrantLimits(of account: AccountID, to client: String, isByUser: Bool, _ caller: Caller) -> RateLimits {
         limits([.silentGrants: [account.rawValue, client] + (isByUser ? ["by the user"] : [])], caller)
+    }
+
+    /// Grants by steps of our own pages, which one visit may take again and again.
+    func pageGrantLimits(of account: AccountID, to client: String, _ caller: Caller) -> RateLimits {
+        limits([.silentGrants: [account.rawValue, client, "by a page"]], caller)
     }
 
     func refreshLimits(_ caller: Caller) -> RateLimits { limits([.refreshTriesPerAddress: [caller.place]], caller) }

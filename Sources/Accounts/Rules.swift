@@ -101,12 +101,16 @@ extension Parts {
 
     /// ``AccountStore/change(_:session:in:now:decide:)`` with lost claims as our errors; then revokes the grants of
     /// removed credentials at their providers.
+    ///
+    /// A session's requests are limited before they wait for the account, whether or not it has ended: a thief's keeps the
+    /// owner's from nothing (threats.md, T-E40).
     func change(
         _ account: AccountID,
         session: SessionID?,
         _ caller: Caller,
         decide: @escaping @Sendable (Account, StoredSession?) throws -> AccountChanges
     ) async throws -> ChangedAccount {
+        if let session { try await stores.rateLimits.take(sessionLimits(of: account, session, caller)) }
         do {
             let changed = try await accounts.change(account, session: session, in: caller.scope, now: now()) {
                 var changes = try decide($0, $1)

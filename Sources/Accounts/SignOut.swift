@@ -20,6 +20,7 @@ package struct SignOut: Sendable {
 
     package func callAsFunction(idToken: String?, scope: Scope, sessionID: String?, _ caller: Caller) async throws {
         let user = try await parts.authenticate(idToken, caller: caller)
+        try await parts.stores.rateLimits.take(parts.sessionLimits(of: user.account.id, user.session.id, caller))
         let which: SessionStore.Which
         switch scope {
         case .current: which = .only(user.session.id)

@@ -145,6 +145,7 @@ package struct AuthorizeApplication: Sendable {
             signedIn: signedIn?.session.rawValue,
             caller
         )
+        try await takeStep(visit, user, caller)
         return try await goOn(visit, user, secret, isDirect: true, caller)
     }
 
@@ -179,6 +180,7 @@ package struct AuthorizeApplication: Sendable {
                 signedIn: visit.shown?.signedIn,
                 caller
             )
+            try await takeStep(visit, user, caller)
             // The page may have shown another account than the one that is signed in now.
             let hasAgreed = user != nil && visit.shown?.account == user?.account.id.rawValue
             return try await goOn(visit, user, secret, hasAgreed: hasAgreed, isDirect: false, caller)
@@ -186,6 +188,12 @@ package struct AuthorizeApplication: Sendable {
     }
 
     // MARK: What comes next
+
+    /// A visit's page can be sent again and again, and each time may lead to a code.
+    private func takeStep(_ visit: AuthorizationVisit, _ user: BrowserUser?, _ caller: Caller) async throws {
+        guard let user, let client = visit.request?.client else { return }
+        try await parts.stores.rateLimits.take(parts.pageGrantLimits(of: user.account.id, to: client, caller))
+    }
 
     private func goOn(
         _ visit: AuthorizationVisit,
