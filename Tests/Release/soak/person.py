@@ -96,7 +96,8 @@ class Person:
         """The states if a call without an answer was carried out only now: PostgreSQL goes on with a statement whose node
         died, and its commit waits for a standby that is being restored."""
         self.late = [(end, step) for end, step in self.late if time.monotonic() < end]
-        return [state for _, step in self.late for before in self.states for state in step.guesses(before)[1:]]
+        return [state for _, step in self.late for before in self.states
+                if step.session is None or step.session in before.sessions for state in step.guesses(before)[1:]]
 
     def keep(self, step, answer, began, beside):
         """The tokens and credentials of an answer, with so many calls made at the same time."""
@@ -137,7 +138,8 @@ class Person:
                 raise Violation(f"{step.name} moved auth_time from {before.auth_time} to {claims['auth_time']}")
             if claims["auth_time"] < before.auth_time:
                 raise Violation(f"{step.name} moved auth_time back, from {before.auth_time} to {claims['auth_time']}")
-            before.opened = time.monotonic()
+            # By a sign-in of now, or of another session that it has ended.
+            before.opened = min(time.monotonic(), before.opened + claims["auth_time"] - before.auth_time)
         if answer.id_token == before.id:
             raise Violation(f"{step.name} answered the ID token of before")
         if step.name.startswith("set a password"):
@@ -656,9 +658,8 @@ class Person:
 
         def predict(s):
             labels, found = model.with_session(s, session, change)
-            if found and scope == "others" and any(
-                    other != session and uid == s.sessions[session][0] for other, (uid, _) in s.sessions.items()):
-                # One of them signed in later.
+            if found and scope == "others":
+                # Another one signed in later, perhaps by a call that got no answer.
                 labels = labels | {"CREDENTIAL_TOO_OLD_LOGIN_AGAIN"}
             # Of an account that is deleted meanwhile, only the session is missed.
             return {"USER_NOT_FOUND", "TOKEN_EXPIRED"} if labels == "USER_NOT_FOUND" else labels, found
@@ -743,7 +744,7 @@ class Person:
             return model.with_session(s, session, change, lambda account: (
                 "UNSUPPORTED_FIRST_FACTOR" if provider in ("anonymous", "custom", "phone") else
                 None if account.email and account.verified else "UNVERIFIED_EMAIL"))
-        step = Step(f"enrol an app by session {session}", call, predict, session, concurrent=False)
+        step = Step(f"enrol an app by session {session}", call, predict, session, moves_auth_time=True, concurrent=False)
         return step
 
     def second_factor(self, state):
@@ -806,7 +807,7 @@ class Person:
                 s.sessions[session] = (account.uid, "unknown")
         return Step(f"withdraw the app by session {session}", lambda node: node.call(
             "POST", "/v2/accounts/mfaEnrollment:withdraw", {"idToken": token, "mfaEnrollmentId": enrolment}),
-            lambda s: model.with_session(s, session, change), session)
+            lambda s: model.with_session(s, session, change), session, moves_auth_time=True)
 
     # Admins
 

@@ -36,6 +36,8 @@ struct PostgresFailureTests {
             quietly: .patient(TestDatabase.current.conninfo + " application_name=victim", connections: 6)
         )
         let killer = PostgresClient(quietly: .patient(TestDatabase.current.conninfo, connections: 1))
+        // There is something to kill from the start.
+        try await client.onEachConnection { _ in }
         let (echoes, kills) = try await withThrowingTaskGroup(of: [Echo].self) { group in
             for task in 0..<32 {
                 group.addTask {
