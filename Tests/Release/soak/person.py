@@ -652,6 +652,7 @@ class Person:
                 s.sessions[session] = (account.uid, "ended")
             else:
                 s.void_codes(account.uid, ["VERIFY_AND_CHANGE_EMAIL"])
+                s.pending = {key: value for key, value in s.pending.items() if value[0] != account.uid}
                 for other, (uid, condition) in s.sessions.items():
                     if uid == account.uid and (scope == "all" or other != session):
                         s.sessions[other] = (uid, "ended")
