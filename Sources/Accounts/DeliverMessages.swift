@@ -202,16 +202,18 @@ package struct DeliverMessages: Service {
         private var lastLook: Date?
 
         /// Nil to look at all: every five seconds, as a transaction may have written a message long before it committed,
-        /// and while something is left.
+        /// and when something has been left for as long.
         func since(_ now: Date) -> Date? {
-            guard let clear, let lastLook, lastLook <= now, now < lastLook.addingTimeInterval(5) else { return nil }
-            return min(clear, now).addingTimeInterval(-2)
+            guard let clear, let lastLook, lastLook <= now, now < lastLook.addingTimeInterval(5),
+                clear <= now, now < clear.addingTimeInterval(5)
+            else { return nil }
+            return clear.addingTimeInterval(-2)
         }
 
         /// - Parameter leavesNothing: as far as it looked.
         mutating func looked(since: Date?, at now: Date, leavesNothing: Bool) {
             if since == nil { lastLook = now }
-            clear = leavesNothing ? now : nil
+            if leavesNothing { clear = now }
         }
     }
 
