@@ -653,9 +653,7 @@ class Person:
             else:
                 s.void_codes(account.uid, ["VERIFY_AND_CHANGE_EMAIL"])
                 s.pending = {key: value for key, value in s.pending.items() if value[0] != account.uid}
-                for other, (uid, condition) in s.sessions.items():
-                    if uid == account.uid and (scope == "all" or other != session):
-                        s.sessions[other] = (uid, "ended")
+                s.end_sessions(account.uid, but=None if scope == "all" else session)
 
         def predict(s):
             labels, found = model.with_session(s, session, change)
