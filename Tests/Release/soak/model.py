@@ -116,8 +116,18 @@ class State:
         account.email, account.verified = None, False
 
     def verified_changed(self, uid, addresses=()):
-        """A word on whether the address is verified voids the codes of before."""
-        self.void_codes(uid, addresses=addresses)
+        """A word on whether the address is verified voids the codes of before.
+
+        Sign-in codes belong to the address: which of them end with it, the documents leave open.
+        """
+        self.void_codes(uid)
+        self.doubt_codes(addresses)
+
+    def doubt_codes(self, addresses):
+        """Sign-in codes of the addresses that may have ended."""
+        for code, value in self.codes.items():
+            if value[0] == "EMAIL_SIGNIN" and value[2] in addresses:
+                self.codes[code] = (*value[:4], "maybe")
 
 
 def new_uid(answer, serial):

@@ -477,9 +477,7 @@ class Person:
             def change(s, a):
                 s.codes.pop(code, None)
                 # It ends the older ones, by the clocks of the nodes that sent them.
-                for other, value in s.codes.items():
-                    if value[0] == "EMAIL_SIGNIN" and value[2] == email:
-                        s.codes[other] = (*value[:4], "maybe")
+                s.doubt_codes([email])
                 account = s.by_email(email)
                 if account and account.yields_email:
                     s.displace(account)
@@ -678,7 +676,8 @@ class Person:
     def gone(state, uid):
         state.end_sessions(uid)
         account = state.accounts.pop(uid)
-        state.void_codes(uid, addresses=[account.email])
+        # A stranger's account, which never proved the address, ends none of its codes (T-A7).
+        state.void_codes(uid, addresses=[account.email] if account.verified else ())
 
     def look_up(self, session):
         token = self.tokens[session].id
