@@ -7,9 +7,13 @@ package struct ManageProjects: Sendable {
 
     /// Creates a project, and an API key for its apps.
     ///
+    /// Beside another project, it gets a redirect URI of its own (threats.md, T-B3).
+    ///
     /// - Throws: ``Storage/ConfigurationError/alreadyExists``.
     package func create(_ id: ProjectID) async throws -> (project: Project, key: APIKey) {
-        let project = try await configuration.createProject(id, settings: ProjectSettings())
+        var settings = ProjectSettings()
+        settings.ownCallback = !configuration.snapshot.allProjects.isEmpty
+        let project = try await configuration.createProject(id, settings: settings)
         let key = try await configuration.createAPIKey(for: id, displayName: "default")
         return (project, key)
     }

@@ -76,6 +76,16 @@ package struct Deployment: Sendable {
         return owner
     }
 
+    /// Where a provider redirects after a sign-in that began at a URL of the pages.
+    ///
+    /// An address that several projects share would bring the codes of one to a page of another (RFC 9700 §4.4;
+    /// threats.md, T-B3).
+    package func callback(of project: Project, at url: PublicURL) -> String {
+        let settings = project.settings
+        let isShared = settings.publicURL != url && !settings.appURLs.contains(url)
+        return settings.ownCallback && isShared ? "\(url.callback)/\(project.id)" : url.callback
+    }
+
     /// What the host of an app says, below ``hostProof``, so that the project may have it; nil on a node that does not know
     /// its URL.
     package func statement(of project: ProjectID) -> String? { serviceURL?.issuer(of: project) }

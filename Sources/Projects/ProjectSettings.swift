@@ -48,6 +48,8 @@ package struct ProjectSettings: Sendable, Hashable, Codable {
     package var tokenIssuer = TokenIssuer.firebase
     /// Where browsers and providers reach the project, instead of the service's URL: `https://login.example.com`.
     package var publicURL: PublicURL?
+    /// Whether providers redirect to an address of the project's at the service's URL, instead of one that projects share.
+    package var ownCallback = false
     /// Returns a new refresh token for each one that is used, and treats the use of an old one as theft.
     package var rotateRefreshTokens = false
     /// Days without a refresh after which a session ends; 0 for never.
@@ -126,6 +128,7 @@ package struct ProjectSettings: Sendable, Hashable, Codable {
         signedOtherwiseUntil = try value(.signedOtherwiseUntil, \.signedOtherwiseUntil)
         tokenIssuer = try value(.tokenIssuer, \.tokenIssuer)
         publicURL = try value(.publicURL, \.publicURL)
+        ownCallback = try value(.ownCallback, \.ownCallback)
         rotateRefreshTokens = try value(.rotateRefreshTokens, \.rotateRefreshTokens)
         sessionIdleDays = try value(.sessionIdleDays, \.sessionIdleDays)
         deleteAccountsDeletedAtProvider = try value(

@@ -23,7 +23,9 @@ package struct PublicURL: Sendable, Hashable, CustomStringConvertible {
 
     package var isSecure: Bool { text.lowercased().hasPrefix("https:") }
 
-    /// Where every provider redirects after a sign-in.
+    /// The handler page, which SDKs open.
+    ///
+    /// Providers redirect to ``Deployment/callback(of:at:)``.
     package var callback: String { "\(text)/__/auth/handler" }
 
     /// Where service accounts get access tokens.

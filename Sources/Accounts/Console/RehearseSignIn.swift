@@ -27,18 +27,18 @@ package struct RehearseSignIn: Sendable {
     /// - Parameters:
     ///   - path: the page that receives the result.
     ///   - token: of the form that leads there.
-    ///   - page: the URL of the handler page, to which the provider redirects.
+    ///   - callback: the redirect URI.
     /// - Throws: ``AccountsError``.
     package func begin(
         _ provider: ProviderID,
         path: String,
         token: String,
-        page: String,
+        callback: String,
         _ caller: Caller
     ) async throws -> Started {
         let browser = BrowserSecret.make(for: caller, parts.random)
         var request = CreateAuthURI.Request(providerID: provider.rawValue)
-        request.continueURI = page
+        request.continueURI = callback
         request.visit = HandlerVisit(
             authType: "rehearseSignIn",
             eventID: nil,

@@ -54,6 +54,8 @@ package struct ReturnFromProvider: Sendable {
             now: parts.now()
         )
         guard let returned, let visit = returned.flow.visit else { throw HandlerError.unknownFlow }
+        // Another project's client, or its provider, was made to send it here (T-B3).
+        guard callback.came(to: returned.flow.callbackURI) else { throw HandlerError.unknownFlow }
         // A response that should have been posted but arrives in an address is not the provider's (T-B9).
         guard isPosted || !returned.flow.isPosted else { throw HandlerError.unknownFlow }
         try VisitProvider(parts: parts).requireAllowed(visit.destination, caller)

@@ -157,12 +157,12 @@ package struct VisitProvider: Sendable {
 
     /// Starts the flow.
     ///
-    /// - Parameter page: the URL of the handler page, to which the provider redirects.
+    /// - Parameter callback: the redirect URI.
     /// - Throws: ``HandlerError``, ``AccountsError``; the SDK receives them.
     package func start(
         _ visit: HandlerVisit,
         _ request: Request,
-        page: String,
+        callback: String,
         _ caller: Caller
     ) async throws -> Started {
         guard let provider = request.providerID, !provider.isEmpty else {
@@ -171,7 +171,7 @@ package struct VisitProvider: Sendable {
         let caller = try caller.entering(request.tenantID.map { TenantID(rawValue: $0) } ?? caller.tenant)
         let browser = BrowserSecret.make(for: caller, parts.random)
         var start = CreateAuthURI.Request(providerID: provider)
-        start.continueURI = page
+        start.continueURI = callback
         start.scopes = request.scopes
         start.customParameters = request.customParameters.filter { !AuthorizationOptions.isReserved($0.key) }
         start.purpose = Self.purpose(of: visit.authType)

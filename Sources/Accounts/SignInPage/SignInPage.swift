@@ -200,10 +200,10 @@ package struct SignInPage: Sendable {
 
     // MARK: At a provider
 
-    /// - Parameter page: the URL of the handler page, to which the provider redirects.
+    /// - Parameter callback: the redirect URI.
     package func visitProvider(
         _ provider: String,
-        page: String,
+        callback: String,
         _ visit: PageVisit,
         _ caller: Caller
     ) async throws -> VisitProvider.Started {
@@ -215,7 +215,7 @@ package struct SignInPage: Sendable {
             destination: .signInPage(try visit.sealed(by: parts.keyRing)),
             language: visit.language
         )
-        return try await VisitProvider(parts: parts).start(visit, request, page: page, caller)
+        return try await VisitProvider(parts: parts).start(visit, request, callback: callback, caller)
     }
 
     /// Continues after the provider redirected back and the handler page recognized the browser.

@@ -66,6 +66,10 @@ package struct ChangeSettings: Sendable {
                     throw AdministrationError.invalid("\(Setting.publicURL) must not be the service's own URL.")
                 }
             }
+            // Its flows would end where other projects' end (threats.md, T-B3).
+            if before.ownCallback, !settings.ownCallback, !isOfService {
+                throw AdministrationError.ofServiceOnly(setting: Setting.callback)
+            }
             guard isOfService || proved.isSuperset(of: Set(settings.appURLs).subtracting(appURLs)) else {
                 throw AdministrationError.changedMeanwhile
             }

@@ -8,6 +8,9 @@ extension Setting {
     /// The path of ``ProjectSettings/publicURL``.
     static let publicURL = "identity.publicURL"
 
+    /// The path of ``ProjectSettings/ownCallback``.
+    static let callback = "identity.callback"
+
     /// The path of ``ProjectSettings/appURLs``.
     static let appURLs = "identity.appURLs"
 
@@ -59,6 +62,7 @@ extension Setting {
                 PublicURL(origin: $0) != nil
             }
         ),
+        choice(callback, \.ownCallback, off: "shared", on: "own"),
         texts(
             appURLs,
             \.appURLTexts,

@@ -38,7 +38,7 @@ extension ConsoleRoutes {
                 provider.provider,
                 path: "\(path)/test/result",
                 token: visit.formToken,
-                page: own.callback,
+                callback: deployment.callback(of: place.project, at: own),
                 caller(visit, place)
             )
             page.content = test.start(started)

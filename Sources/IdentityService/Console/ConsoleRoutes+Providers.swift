@@ -53,7 +53,7 @@ extension ConsoleRoutes {
             "Identity providers",
             """
             \(html: list)
-            \(html: ConsoleText.facts([("Redirect URI to register with providers", callback(visit))]))
+            \(html: ConsoleText.facts([("Redirect URI to register with providers", callback(visit, place))]))
             <h2>Add a provider</h2>
             <form class="narrow" method="post" action="\(place.path)/providers">
             \(html: visit.token)
@@ -74,8 +74,8 @@ extension ConsoleRoutes {
         return page
     }
 
-    private func callback(_ visit: ConsoleVisit) -> HTML? {
-        deployment.pages(at: visit.call.host).map { "<code>\($0.callback)</code>" }
+    private func callback(_ visit: ConsoleVisit, _ place: ConsolePlace) -> HTML? {
+        deployment.pages(at: visit.call.host).map { "<code>\(deployment.callback(of: place.project, at: $0))</code>" }
     }
 
     @Sendable private func createProvider(_ visit: ConsoleVisit, _ form: ConsoleForm) async throws -> Outcome {
@@ -123,7 +123,7 @@ extension ConsoleRoutes {
         )
         return ConsolePage(
             ProviderNames.name(of: provider.provider.rawValue, provider.displayName),
-            view.html(callback: callback(visit)),
+            view.html(callback: callback(visit, place)),
             visit: visit,
             place: place,
             part: .providers

@@ -16,12 +16,17 @@ struct HandlerRoutes {
     let signInPages: SignInPageRoutes
 
     var routes: [Route] {
-        ["/__/auth/handler", "/emulator/auth/handler"].flatMap { path in
+        ["/__/auth/handler", "/__/auth/handler/{project}", "/emulator/auth/handler"].flatMap { path in
             [
                 Route(.get, path, on: .service, errors: .handlerPage, .open(get)),
                 Route(.post, path, on: .service, errors: .handlerPage, .open(post)),
             ]
         }
+    }
+
+    /// Where the response of a provider has arrived.
+    private func address(of call: Call, _ own: PublicURL) -> String {
+        call.parameters["project"].map { "\(own.callback)/\($0)" } ?? own.callback
     }
 
     private static let maximumForm = 65_536
@@ -47,7 +52,7 @@ struct HandlerRoutes {
             }
             return try await takeBack(
                 call,
-                Answer(state: state, requestURI: "\(own.callback)?\(call.rawQuery)"),
+                Answer(state: state, requestURI: "\(address(of: call, own))?\(call.rawQuery)"),
                 own,
                 &context
             )
@@ -66,7 +71,7 @@ struct HandlerRoutes {
             let own = try deployment.pages(for: call)
             let pairs = FormFields.split(text).filter { $0.name != Self.browserField && $0.name != Self.addressField }
             let body = pairs.map { "\($0.name)=\($0.value)" }.joined(separator: "&")
-            var answer = Answer(state: state, requestURI: own.callback, postBody: body)
+            var answer = Answer(state: state, requestURI: address(of: call, own), postBody: body)
             answer.isPosted = try form.value(Self.addressField) == nil
             // Any site's page can make a browser post a secret that its author knows; no page can forge the origin that
             // browsers state (T-B1).
@@ -117,7 +122,7 @@ struct HandlerRoutes {
             let started = try await accounts.visitProvider.start(
                 visit,
                 request,
-                page: own.callback,
+                callback: deployment.callback(of: caller.project, at: own),
                 caller
             )
             let refusal = AuthEvent(visit: visit, tenant: request.tenantID, fault: .storageBlocked)

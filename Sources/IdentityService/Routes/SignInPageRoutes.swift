@@ -141,7 +141,8 @@ struct SignInPageRoutes {
         var step = visit.signedIn == nil ? SignInForm.Step.signIn : .ownPasskeys
         do {
             if let provider = fields.provider {
-                let started = try await pages.visitProvider(provider, page: own.callback, visit, caller)
+                let callback = deployment.callback(of: caller.project, at: own)
+                let started = try await pages.visitProvider(provider, callback: callback, visit, caller)
                 let cookie = Cookie.flow(started.state.reveal(), started.browser.reveal(), seconds: 600, own.isSecure)
                 return context.leaving(to: started.authURI, .waitAdvice, .waitButton, [cookie]).response()
             }

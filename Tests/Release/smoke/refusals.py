@@ -250,10 +250,10 @@ REFUSALS = {
     **{name: [(400, "auth/argument-error", {"query": {**HANDLER, "customParameters": "{"}}),
               (400, "auth/operation-not-allowed", {"query": {**HANDLER, "providerId": "oidc.none"}}),
               (400, "auth/invalid-api-key", {"query": {**HANDLER, "apiKey": ""}})]
-       for name in ("handlerPage", "emulatorHandlerPage")},
+       for name in ("handlerPage", "ownHandlerPage", "emulatorHandlerPage")},
     **{name: [(400, "auth/invalid-credential", {
         "form": {"code": "c", "state": "none", "identity.browser": "none"}, "headers": {"Sec-Fetch-Site": "same-origin"}})]
-       for name in ("handlerCallback", "emulatorHandlerCallback")},
+       for name in ("handlerCallback", "ownHandlerCallback", "emulatorHandlerCallback")},
     **{name: [(400, "auth/argument-error", {"query": {"apiKey": "any"}})] for name in ("iframePage", "emulatorIframePage")},
     "takeRedirectResult": [(403, "PERMISSION_DENIED", {"json": {}, "headers": {"Sec-Fetch-Site": "same-site"}})],
     "initializeApp": [unreadable(), (404, "PROJECT_NOT_FOUND", {"on": "serve", "query": {"apiKey": "none"}})],

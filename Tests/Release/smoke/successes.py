@@ -557,6 +557,8 @@ SUCCESSES = {
     "endCookies": [cookie_sign_out],
     "handlerPage": [{"query": HANDLER}, way_back("handlerPage")],
     "handlerCallback": [way_back("handlerPage", posts=True)],
+    "ownHandlerPage": [{"query": {"state": "none", "code": "c"}}],
+    "ownHandlerCallback": [{"form": {"state": "none", "code": "c"}}],
     "emulatorHandlerPage": [{"query": HANDLER}, way_back("emulatorHandlerPage")],
     "emulatorHandlerCallback": [way_back("emulatorHandlerPage", posts=True)],
     "iframePage": [{"query": {"apiKey": "any", "appName": "app"}}],

@@ -13,7 +13,7 @@ struct SettingLeafTests {
             "emailCodes": true, "leakedPasswords": "allow", "recentSignInSeconds": "60",
             "sessionCookieSignInSeconds": "60", "continueURLs": ["https://app.example.com/a"],
             "methodChanges": "recentSignIn", "keepLastSignInMethod": true, "emailTrust": "strict", "linking": "confirm",
-            "tokenIssuer": "firebase", "signingAlgorithm": "ES256",
+            "tokenIssuer": "firebase", "callback": "own", "signingAlgorithm": "ES256",
             "rotateRefreshTokens": true, "sessionIdleDays": 9, "deleteAccountsDeletedAtProvider": true,
             "googleLoader": true, "signInPage": true, "appName": "App",
             "changePasswordURL": "https://app.example.com/password", "appURLs": ["https://app.example.com"],

@@ -95,9 +95,14 @@ struct CommandTests {
         }
     }
 
-    @Test("projects are made with a key, listed, and deleted when one means it")
+    @Test("projects are made with a key, listed, and deleted when one means it", .database)
     func projects() async throws {
         let made = try await run("projects", "create", "first-project")
+        _ = try await run("projects", "create", "second-project")
+        let callbacks = try await TestDatabase.current.client.query(
+            "SELECT (config->>'ownCallback')::bool FROM projects WHERE project LIKE '%-project' ORDER BY created_at"
+        ) { row in try row.next(Bool.self) }
+        #expect(callbacks == [false, true], "T-B3: the second has a redirect URI of its own")
         let columns = made.output.split(separator: "\n").last?.split(separator: " ") ?? []
         #expect(columns.first == "first-project" && columns.last?.hasPrefix("AIza") == true, "\(made)")
         #expect(try await run("projects", "create", "first-project").status == 1)

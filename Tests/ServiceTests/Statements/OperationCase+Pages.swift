@@ -10,6 +10,8 @@ extension OperationCase {
         handler("handlerPage, the way to the provider", "/__/auth/handler"),
         callback("handlerPage, the way back", "GET", "/__/auth/handler"),
         callback("handlerCallback", "POST", "/__/auth/handler"),
+        callback("ownHandlerPage", "GET", "/__/auth/handler/neighbour"),
+        callback("ownHandlerCallback", "POST", "/__/auth/handler/neighbour"),
         handler("emulatorHandlerPage", "/emulator/auth/handler"),
         callback("emulatorHandlerCallback", "POST", "/emulator/auth/handler"),
         OperationCase("signInPage", { $0.signInPage = true }) { world in
@@ -103,7 +105,7 @@ extension OperationCase {
 
     private static func callback(_ name: String, _ method: String, _ path: String) -> OperationCase {
         OperationCase(name) { world in
-            let page = try await open(path, world)
+            let page = try await open("/__/auth/handler", world)
             let answer = FormFields(pairs: [("code", "x"), ("state", page.data["state"]?.string ?? "")]).text
             let headers = [("Cookie", page.cookie ?? "")]
             return {
