@@ -2,6 +2,8 @@ import Development
 import Foundation
 import Linking
 import Projects
+import Secrets
+import Storage
 import TestKit
 import Testing
 import Text
