@@ -126,6 +126,8 @@ extension Parts {
             throw AccountsError(error)
         } catch is UnknownAccount {
             throw AccountsError.userNotFound
+        } catch is SessionStore.NewerSignIn {
+            throw AccountsError.recentSignInRequired
         }
     }
 }

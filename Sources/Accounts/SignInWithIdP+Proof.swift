@@ -223,6 +223,15 @@ extension SignInWithIdP {
         return Proof(credential: credential, pending: pending)
     }
 
+    /// Refuses a conflict's credential that no longer proves anything: since then, the account has ended its sessions, or the
+    /// user has withdrawn the provider's consent (threats.md, T-A2).
+    func requireStanding(_ proof: Proof, _ found: SignInCandidates) throws(AccountsError) {
+        guard let pending = proof.pending, let owner = found.owner else { return }
+        guard Int64(pending.createdAt.timeIntervalSince1970) >= owner.validSince, !found.isWithdrawn else {
+            throw .invalidPendingToken
+        }
+    }
+
     /// The proof with the current state of its pending credential, which another request may have redeemed.
     func reread(_ proof: Proof, _ caller: Caller) async throws -> Proof {
         guard let before = proof.pending else { return proof }
@@ -246,7 +255,7 @@ extension SignInWithIdP {
             within: parts.signUpLimits(caller),
             in: caller.scope,
             now: now,
-            expiresAt: redeemed ?? proof.pending?.expiresAt ?? now.addingTimeInterval(3600)
+            expiresAt: redeemed ?? proof.pending?.expiresAt ?? now.addingTimeInterval(PendingCredentialStore.lifetime)
         )
         return handle
     }

@@ -87,13 +87,14 @@ package struct SignInWithIdP: Sendable {
         let found = try await parts.accounts.candidates(
             for: proof.credential.identity,
             // A blocking function must run before anything is written, a token must fit its cookie, and the statement knows
-            // nothing of passkeys.
-            opening: parts.asksBeforeSignIn(by: proof.credential.identity.provider, caller)
+            // nothing of passkeys and of conflicts.
+            opening: proof.pending != nil || parts.asksBeforeSignIn(by: proof.credential.identity.provider, caller)
                 || caller.longestIDToken != nil || caller.project.settings.passkeys.isSecondFactor ? nil : write,
             in: caller.scope
         )
         try requireSameIssuer(found, proof.credential.identity, caller)
         try requireReadEmail(found, proof.credential, caller)
+        try requireStanding(proof, found)
         if found.owner?.displayName == nil { try await recallName(for: &proof.credential, caller) }
         write.credential = proof.credential
         let decision = SignInDecision.decide(

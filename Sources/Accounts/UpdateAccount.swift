@@ -88,6 +88,8 @@ package struct UpdateAccount: Sendable {
             if changes.passkeys != nil { changes.session = .renew(session, retiresOldSecret: false) }
             if request.revokesSessions || stored != nil || changes.email != nil {
                 changes.endOthers(keeping: session)
+                // Whoever sets neither a password nor an email could keep a session recent by it for ever (T-A2).
+                changes.needsNewestSignIn = stored == nil && changes.email == nil
             }
             return changes
         }

@@ -32,6 +32,8 @@ package struct AccountChanges: Sendable {
     package var linked: LinkedCredential?
     /// The sessions to end.
     package var endedSessions: EndedSessions = .none
+    /// Whether ``session`` must be that of the newest sign-in.
+    package var needsNewestSignIn = false
     package var session: SessionEffect = .none
     package var deletesAccount = false
     /// Changes of grants at providers.

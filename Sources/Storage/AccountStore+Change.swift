@@ -13,7 +13,8 @@ extension AccountStore {
     /// - Parameter decide: gets the current account and the requested session; if it throws, nothing changes.
     /// - Returns: what was written, and the account afterwards.
     /// - Throws: what `decide` throws; ``UnknownAccount``; ``ClaimConflict`` if another account holds a claim;
-    ///   ``RepeatedEvent`` if the event was applied before; ``SpentCode``; ``RateLimitReached``; ``AccountBusy``.
+    ///   ``RepeatedEvent`` if the event was applied before; ``SpentCode``; ``RateLimitReached``; ``AccountBusy``;
+    ///   ``SessionStore/NewerSignIn``.
     package func change(
         _ account: AccountID,
         session: SessionID?,
@@ -29,6 +30,11 @@ extension AccountStore {
                     guard let current = found.account else { throw UnknownAccount() }
                     var changes = try decide(current, found.session)
                     try await changes.limits.take(transaction)
+                    if changes.needsNewestSignIn, let session {
+                        let isOlder = SessionStore.isOlder(session, than: "true", of: account, scope)
+                        let answer = try await transaction.query("SELECT \(sql: isOlder)") { try $0.next(Bool.self) }
+                        guard answer == [false] else { throw SessionStore.NewerSignIn() }
+                    }
                     if let event = changes.event {
                         try await remember(event, scope, transaction)
                         if let date = event.validUntilSignInAfter,

@@ -22,12 +22,17 @@ package struct PendingCredentialStore: Sendable {
     /// How long after its success the same request gets the same response, in seconds.
     package static let retrySeconds = 60.0
 
+    /// How long a pending credential is good, in seconds.
+    package static let lifetime = 3600.0
+
     package struct Pending: Sendable {
         package var handleHash: [UInt8]
         package var credential: FederatedCredential
         package var expiresAt: Date
         /// The account that redeemed it, and the time.
         package var redeemed: (by: AccountID, at: Date)?
+
+        package var createdAt: Date { expiresAt.addingTimeInterval(-PendingCredentialStore.lifetime) }
     }
 
     /// How a client refers to a pending credential.

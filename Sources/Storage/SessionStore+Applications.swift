@@ -61,10 +61,15 @@ package struct GrantedSession: Sendable {
 }
 
 extension SessionStore {
-    /// The sessions of an account's applications, earliest first.
+    /// The sessions of an account's applications, earliest first, and those that approved devices have yet to begin.
     ///
     /// - Parameter idleSince: as in ``list(of:idleSince:in:)``.
-    package func grants(of account: AccountID, idleSince: Date?, in scope: Scope) async throws -> [GrantedSession] {
+    package func grants(
+        of account: AccountID,
+        idleSince: Date?,
+        in scope: Scope,
+        now: Date
+    ) async throws -> [GrantedSession] {
         try await database.query(
             """
             SELECT s.client, s.application_grant::text, s.created_at, s.last_used_at
@@ -73,7 +78,13 @@ extension SessionStore {
                 AND s.tenant = \(scope.tenant.rawValue) AND s.client IS NOT NULL
                 AND s.revoked_at IS NULL AND s.auth_time >= a.valid_since
                 AND s.last_used_at >= \(idleSince ?? .distantPast)
-            ORDER BY s.created_at, s.session LIMIT 1000
+            UNION ALL
+            SELECT d.client, d.application_grant::text, \(now), \(now)
+            FROM device_codes d JOIN accounts a ON a.project = d.project AND a.account = d.account
+            WHERE d.project = \(scope.project.rawValue) AND d.account = \(account.rawValue)
+                AND a.tenant = \(scope.tenant.rawValue) AND d.session IS NOT NULL AND d.expires_at > \(now)
+                AND d.revoked_version IS NOT DISTINCT FROM a.revoked_version
+            ORDER BY created_at LIMIT 1000
             """
         ) { row in
             GrantedSession(

@@ -59,8 +59,8 @@ extension SessionStore {
     /// Ends one, all but one, or all sessions, and any email change that one of them started (T-A4).
     ///
     /// Ending all or all others also ends an email change that an admin started, and sign-ins that wait for their second
-    /// factor, which have no session yet (T-A2). So does ending an application's, and it ends unredeemed codes of the
-    /// account (T-F34).
+    /// factor, which have no session yet (T-A2). So does ending an application's, also if it has none, and it ends the
+    /// account's unredeemed codes and approved devices (T-F34).
     ///
     /// A session ends none that signed in later: whoever has an old one could keep the owner out. Ending all others therefore
     /// needs the newest sign-in of all, also because `validSince`, which is all that who checks a session cookie looks at,
@@ -124,22 +124,12 @@ extension SessionStore {
             case .browser, .application, .all: nil
             }
         let isOlder: SQL =
-            if let caller, let ended {
-                """
-                EXISTS (
-                    SELECT FROM sessions c JOIN sessions o ON o.project = c.project AND o.account = c.account
-                    WHERE c.project = \(scope.project.rawValue) AND c.account = \(account.rawValue)
-                        AND c.session = \(caller.rawValue) AND o.auth_time > c.auth_time AND \(sql: ended)
-                )
-                """
-            } else { "false" }
+            if let caller, let ended { Self.isOlder(caller, than: ended, of: account, scope) } else { "false" }
         let isBegun: SQL =
             switch which {
             case .only, .browser, .application: "c.session IN (SELECT session FROM ended)"
             case .allBut, .all: "true"
             }
-        // Withdrawing what was not granted changes nothing: other applications' codes would end.
-        let isAny: SQL = if case .application = which { "EXISTS (TABLE ended)" } else { "true" }
         // Custom tokens and session cookies of before end with the sessions; the caller's own session goes on.
         let validSince: SQL =
             switch which {
@@ -169,7 +159,7 @@ extension SessionStore {
                 pending AS (
                     UPDATE accounts SET version = version + 1, revoked_version = version + 1 \(sql: validSince)
                     WHERE project = \(scope.project.rawValue) AND account = \(account.rawValue)
-                        AND tenant = \(scope.tenant.rawValue) AND (SELECT may FROM caller) AND \(sql: isAny)
+                        AND tenant = \(scope.tenant.rawValue) AND (SELECT may FROM caller)
                     RETURNING NULL::text AS session
                 ),
                 """
@@ -202,6 +192,19 @@ extension SessionStore {
             guard try !row.next(Bool.self) else { throw NewerSignIn() }
             return try row.next(Int64?.self).map { Int($0) }
         }.first ?? nil
+    }
+
+    /// Whether a session signed in before one of the account's that fulfil a condition, in which they are `o`.
+    ///
+    /// Those that have ended count: their session cookies may live on.
+    static func isOlder(_ session: SessionID, than others: SQL, of account: AccountID, _ scope: Scope) -> SQL {
+        """
+        EXISTS (
+            SELECT FROM sessions c JOIN sessions o ON o.project = c.project AND o.account = c.account
+            WHERE c.project = \(scope.project.rawValue) AND c.account = \(account.rawValue)
+                AND c.session = \(session.rawValue) AND o.auth_time > c.auth_time AND \(sql: others)
+        )
+        """
     }
 
     /// A session that was to end signed in after the one that wants that.

@@ -62,7 +62,8 @@ package struct ManageGrants: Sendable {
         let granted = try await parts.sessions.grants(
             of: user.account.id,
             idleSince: caller.project.settings.sessionsIdle(at: parts.now()),
-            in: caller.scope
+            in: caller.scope,
+            now: parts.now()
         )
         var applications: [Application] = []
         for (id, sessions) in Dictionary(grouping: granted, by: \.client) {

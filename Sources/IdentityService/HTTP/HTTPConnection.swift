@@ -5,8 +5,8 @@ import Text
 
 /// One connection: processes its requests one after another, each completely, and writes the responder's responses.
 ///
-/// It follows NIO's decoder, before which a ``HeadMeter`` counts what comes, and a request runs on the connection's own event loop. What a client sends before it has
-/// its response waits, and reading pauses until nothing waits. The connection ends after the current response if the client
+/// It follows NIO's decoder, before which a ``HeadMeter`` counts what comes, and a request runs on the connection's own
+/// event loop. What a client sends before it has its response waits, and reading pauses until nothing waits. The connection ends after the current response if the client
 /// or HTTP/1.0 requires it, if the server stops, and after anything that is not HTTP.
 final class HTTPConnection: ChannelDuplexHandler {
     typealias InboundIn = HTTPServerRequestPart
@@ -47,9 +47,10 @@ final class HTTPConnection: ChannelDuplexHandler {
     private var body = ByteBuffer()
     /// The maximum size of the current body; nil if no route reads it, and nothing is kept.
     private var bodyLimit: Int?
-    /// The number of bytes received of the next or current head, and of those the bytes counted in ``ServerLoad``.
+    /// The size of the current head, of what the decoder keeps (at least), and the bytes of both counted in ``ServerLoad``.
     private var headBytes = 0
-    private var heldOfHead = 0
+    private var undecoded = 0
+    private var heldOfHeads = 0
     /// The number of body bytes counted in ``ServerLoad``, and the address that they are counted for.
     private var held = 0
     private var holder: ServerLoad.Networks?
@@ -84,20 +85,30 @@ final class HTTPConnection: ChannelDuplexHandler {
 
     // MARK: Heads
 
-    /// Counts bytes before they are decoded, if they are of a head.
+    /// More than almost every head has.
+    private static let usualHead = 4 << 10
+
+    /// Counts bytes that are about to be decoded.
+    func decodes(_ bytes: Int) { undecoded += bytes }
+
+    /// Whether there is room for what the decoder has kept of them.
     ///
-    /// - Returns: whether there is room for them. For the first 4 KiB, more than almost every head has, there is; what
-    ///   is beyond counts as a body's bytes do until the request is answered, so that heads that never end cannot fill
-    ///   the memory (threats.md, T-E38).
-    func counts(_ bytes: Int) -> Bool {
-        guard case .idle = state else { return true }
-        if headBytes == 0 { due = min(due, .now() + limits.head) }
-        headBytes += bytes
-        let excess = headBytes - (4 << 10) - heldOfHead
+    /// For 4 KiB there is; what is beyond counts as a body's bytes do until the request is answered, so that heads that
+    /// never end, also behind a request that is not answered yet, cannot fill the memory (threats.md, T-E38).
+    func hasRoomForHeads() -> Bool {
+        if case .closed = state { return true }
+        if case .idle = state, undecoded > 0 { due = min(due, .now() + limits.head) }
+        let excess = headBytes + undecoded - Self.usualHead - heldOfHeads
         guard excess > 0 else { return true }
-        guard load.hold(excess, after: heldOfHead, of: peerNetworks) else { return false }
-        heldOfHead += excess
+        guard load.hold(excess, after: heldOfHeads, of: peerNetworks) else { return false }
+        heldOfHeads += excess
         return true
+    }
+
+    private func note(decoded part: HTTPServerRequestPart) {
+        undecoded = max(0, undecoded - part.leastBytes)
+        // Spaces and the sizes of chunks add up to a little more than the least.
+        if case .end = part, undecoded <= Self.usualHead { undecoded = 0 }
     }
 
     func channelReadComplete(context: ChannelHandlerContext) {
@@ -109,6 +120,7 @@ final class HTTPConnection: ChannelDuplexHandler {
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         let part = unwrapInboundIn(data)
+        note(decoded: part)
         if mayTake(context) {
             take(part, context)
         } else if !isEnding {
@@ -164,6 +176,7 @@ final class HTTPConnection: ChannelDuplexHandler {
                     .longTarget
                 } else { nil }
             if refusal != nil { isEnding = true }
+            headBytes = part.leastBytes
             state = .reading(head, refusal: refusal)
             bodyLimit = responder.bodyLimit(of: head)
             limit(to: limits.time, context)
@@ -251,7 +264,7 @@ final class HTTPConnection: ChannelDuplexHandler {
         guard case .answering = state else { return }
         guard !isEnding else { return writeLast(response, context) }
         state = .idle
-        limit(to: limits.idle, context)
+        limit(to: undecoded > 0 ? limits.head : limits.idle, context)
         context.writeAndFlush(wrapOutboundOut(bytes(of: response)), promise: nil)
         takeWaiting(context)
     }
@@ -321,7 +334,7 @@ final class HTTPConnection: ChannelDuplexHandler {
         context.writeAndFlush(wrapOutboundOut(end), promise: nil)
         guard !isEnding else { return closeAfterAnswers(context) }
         state = .idle
-        limit(to: limits.idle, context)
+        limit(to: undecoded > 0 ? limits.head : limits.idle, context)
         takeWaiting(context)
     }
 
@@ -360,8 +373,9 @@ final class HTTPConnection: ChannelDuplexHandler {
 
     private func release() {
         load.release(held, of: holder)
-        load.release(heldOfHead, of: peerNetworks)
-        (held, heldOfHead, headBytes) = (0, 0, 0)
+        load.release(heldOfHeads, of: peerNetworks)
+        (held, heldOfHeads, headBytes) = (0, 0, 0)
+        if case .answering = state, !hasRoomForHeads() { broken = .serviceUnavailable }
     }
 
     // MARK: The end
@@ -438,6 +452,19 @@ final class HTTPConnection: ChannelDuplexHandler {
 
 extension HTTPServerRequestPart {
     fileprivate var bodyBytes: Int { if case .body(let bytes) = self { bytes.readableBytes } else { 0 } }
+
+    /// The number of bytes that it takes at least (RFC 9112 §3, §5).
+    fileprivate var leastBytes: Int {
+        switch self {
+        case .head(let head):
+            head.headers.reduce(head.method.rawValue.utf8.count + head.uri.utf8.count + "  HTTP/1.1\r\n\r\n".utf8.count)
+            {
+                $0 + $1.name.utf8.count + $1.value.utf8.count + ":\r\n".utf8.count
+            }
+        case .body(let bytes): bytes.readableBytes
+        case .end: 0
+        }
+    }
 }
 
 extension ServiceResponder {

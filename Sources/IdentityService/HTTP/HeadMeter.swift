@@ -1,6 +1,6 @@
 import NIOCore
 
-/// Counts the bytes of heads before the decoder keeps them, and passes on none for which there is no room.
+/// Counts the bytes that the decoder keeps of heads that have not ended.
 final class HeadMeter: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer
@@ -12,10 +12,8 @@ final class HeadMeter: ChannelInboundHandler {
     init(_ connection: HTTPConnection) { self.connection = connection }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        if connection.counts(unwrapInboundIn(data).readableBytes) {
-            context.fireChannelRead(data)
-        } else {
-            context.fireErrorCaught(NoRoom())
-        }
+        connection.decodes(unwrapInboundIn(data).readableBytes)
+        context.fireChannelRead(data)
+        if !connection.hasRoomForHeads() { context.fireErrorCaught(NoRoom()) }
     }
 }

@@ -636,7 +636,16 @@ class Person:
             s.pending = {key: value for key, value in s.pending.items() if value[0] != account.uid}
             if a is None:
                 s.sessions[session] = (account.uid, "unknown")
-        return self.update("revoke all tokens", session, {"validSince": "1"}, change, moves=True)
+        step = self.update("revoke all tokens", session, {"validSince": "1"}, change, moves=True)
+        predict = step.predict
+
+        def predict_later(s):
+            labels, found = predict(s)
+            # Another one signed in later, perhaps by a call that got no answer.
+            labels = {labels} if isinstance(labels, str) else labels
+            return labels | {"CREDENTIAL_TOO_OLD_LOGIN_AGAIN"} if "ok" in labels else labels, found
+        step.predict = predict_later
+        return step
 
     def sign_out(self, state):
         scope = self.rng.choice(("current", "current", "others", "all"))
@@ -777,7 +786,8 @@ class Person:
             if account.disabled:
                 return "USER_DISABLED", None
             # What it began with may be unlinked since.
-            is_gone = provider in self.PROVIDERS and provider not in account.rows
+            is_gone = (provider in self.PROVIDERS and provider not in account.rows
+                       or provider in ("password", "emailLink") and not account.password and not account.link)
             if not found or found[1] != account.epoch or enrolment not in account.factors or is_gone:
                 return {"INVALID_MFA_PENDING_CREDENTIAL", "MFA_ENROLLMENT_NOT_FOUND"}, None
 

@@ -395,6 +395,35 @@ struct HTTPLimitTests {
         }
     }
 
+    @Test("T-E38: a head that begins behind an unanswered request counts, and has no longer than others")
+    func limitsHeadsBehindRequests() async throws {
+        let (signal, answer) = AsyncStream<Void>.makeStream()
+        let route = Route(
+            .get,
+            "/waiting",
+            on: .service,
+            errors: .status,
+            .open { _ in
+                for await _ in signal {}
+                return Response(status: .ok)
+            }
+        )
+        var limits = ServiceResponder.Limits.patient
+        limits.head = .milliseconds(200)
+        let fixture = try ServiceFixture(additionalRoutes: [route], limits: limits)
+        let responder = fixture.assembly.responder
+        try await fixture.serve { port, _ in
+            try await RawConnection.open(port: port) { connection in
+                try await connection.send("GET /waiting HTTP/1.1\r\nHost: a\r\n\r\n")
+                try await connection.send("GET / HTTP/1.1\r\na: " + String(repeating: "a", count: 16 << 10))
+                try await waitUntil { responder.heldBytes >= 12 << 10 }
+                answer.finish()
+                #expect(try await connection.readAll().hasPrefix("HTTP/1.1 200 OK\r\n"))
+                try await waitUntil { responder.heldBytes == 0 }
+            }
+        }
+    }
+
     @Test("T-E38: long heads that never end take no more than one address's share; short ones are served")
     func limitsHeldHeads() async throws {
         var limits = ServiceResponder.Limits.patient

@@ -192,6 +192,30 @@ struct ConflictTests {
         }
     }
 
+    @Test(
+        "T-A2: proves nothing once its account has ended its sessions, or the provider's consent was withdrawn",
+        arguments: [nil, "revocation", "consent"]
+    )
+    func endsWithSessions(by end: String?) async throws {
+        try await withConflict { world, owner, conflict in
+            let user = try await world.service.signInWithPassword("ada@example.com")
+            // The owner links the identity that somebody else was at, too.
+            let own = try await world.acme(world.person(verified: false))
+            try await world.resume(own.pendingToken, idToken: user.idToken).expectSignedIn(as: owner)
+            world.service.clock.advance(by: 60)
+            if end == "revocation" {
+                try await world.update(owner, ["validSince": .string("\(world.service.clock.seconds)")])
+            }
+            if end == "consent" {
+                try await TestDatabase.current.client.execute(
+                    "UPDATE credential_subjects SET revoked_at = now() WHERE project = \(world.service.project.id.rawValue)"
+                )
+            }
+            let reply = try await world.resume(conflict.pendingToken)
+            if end == nil { reply.expectSignedIn(as: owner) } else { reply.expectRefused("INVALID_PENDING_TOKEN") }
+        }
+    }
+
     @Test("survives a restart of the service")
     func survivesARestart() async throws {
         var options = LinkingWorld.options()

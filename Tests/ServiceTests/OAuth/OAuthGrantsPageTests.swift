@@ -117,6 +117,10 @@ struct OAuthGrantsPageTests {
             func poll(_ asked: Reply) async throws -> Reply {
                 try await scene.post("token", [("grant_type", device), ("device_code", asked["device_code"]?.string)])
             }
+            // Also before the first has begun a session.
+            let first = try await approve()
+            try await withdraw(scene)
+            #expect(try await poll(first).oauthError == "invalid_grant")
             #expect(try await poll(approve()).status == 200)
             let before = try await approve()
             try await withdraw(scene)
