@@ -128,7 +128,10 @@ struct ContinuedSessionTests {
             service.clock.advance(by: 10)
             let later = try await service.signInWithPassword("ada@example.com")
             service.clock.advance(by: 10)
-            let reply = try await service.call("accounts:update", ["idToken": JSON(user.idToken), "validSince": "1"])
+            let reply = try await service.call(
+                "accounts:update",
+                ["idToken": JSON(user.idToken), "email": "new@example.com"]
+            )
             let began = try #require(reply.claims["auth_time"]?.number)
             #expect(began == (later.claims["auth_time"]?.number ?? 0) + 1)
             #expect(try await service.account(user.localID)?["validSince"] == .string("\(Int64(began))"))

@@ -398,6 +398,7 @@ struct HTTPLimitTests {
     @Test("T-E38: a head that begins behind an unanswered request counts, and has no longer than others")
     func limitsHeadsBehindRequests() async throws {
         let (signal, answer) = AsyncStream<Void>.makeStream()
+        defer { answer.finish() }
         let route = Route(
             .get,
             "/waiting",
@@ -415,8 +416,8 @@ struct HTTPLimitTests {
         try await fixture.serve { port, _ in
             try await RawConnection.open(port: port) { connection in
                 try await connection.send("GET /waiting HTTP/1.1\r\nHost: a\r\n\r\n")
-                try await connection.send("GET / HTTP/1.1\r\na: " + String(repeating: "a", count: 16 << 10))
-                try await waitUntil { responder.heldBytes >= 12 << 10 }
+                try await connection.send("GET / HTTP/1.1\r\na: " + String(repeating: "a", count: 15 << 10))
+                try await waitUntil { responder.heldBytes >= 11 << 10 }
                 answer.finish()
                 #expect(try await connection.readAll().hasPrefix("HTTP/1.1 200 OK\r\n"))
                 try await waitUntil { responder.heldBytes == 0 }

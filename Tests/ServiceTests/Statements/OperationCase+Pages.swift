@@ -10,8 +10,8 @@ extension OperationCase {
         handler("handlerPage, the way to the provider", "/__/auth/handler"),
         callback("handlerPage, the way back", "GET", "/__/auth/handler"),
         callback("handlerCallback", "POST", "/__/auth/handler"),
-        callback("ownHandlerPage", "GET", "/__/auth/handler/neighbour"),
-        callback("ownHandlerCallback", "POST", "/__/auth/handler/neighbour"),
+        callback("ownHandlerPage", "GET", "/__/auth/handler", isOwn: true),
+        callback("ownHandlerCallback", "POST", "/__/auth/handler", isOwn: true),
         handler("emulatorHandlerPage", "/emulator/auth/handler"),
         callback("emulatorHandlerCallback", "POST", "/emulator/auth/handler"),
         OperationCase("signInPage", { $0.signInPage = true }) { world in
@@ -103,9 +103,15 @@ extension OperationCase {
         }
     }
 
-    private static func callback(_ name: String, _ method: String, _ path: String) -> OperationCase {
-        OperationCase(name) { world in
-            let page = try await open("/__/auth/handler", world)
+    private static func callback(
+        _ name: String,
+        _ method: String,
+        _ path: String,
+        isOwn: Bool = false
+    ) -> OperationCase {
+        OperationCase(name, { $0.ownCallback = isOwn }) { world in
+            let page = try await open(path, world)
+            let path = isOwn ? "\(path)/\(world.service.project.id)" : path
             let answer = FormFields(pairs: [("code", "x"), ("state", page.data["state"]?.string ?? "")]).text
             let headers = [("Cookie", page.cookie ?? "")]
             return {
