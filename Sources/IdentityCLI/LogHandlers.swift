@@ -21,7 +21,7 @@ struct JSONLogHandler: LogHandler {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         guard let line = try? encoder.encode(object) else { return }
-        LogWriter.output.write(line + Data("\n".utf8))
+        LogWriter.output.write(line + Data("\n".utf8), at: event.level)
     }
 }
 
@@ -43,7 +43,7 @@ struct ReadableLogHandler: LogHandler {
             .map { " \($0.key)=\("\($0.value)".asField)" }.joined()
         let text = event.message.description.onOneLine() + details
         let level = event.level < .warning ? "" : " \(event.level.rawValue.uppercased())"
-        LogWriter.errors.write(Data("\(time)\(level) \(text)\n".utf8))
+        LogWriter.errors.write(Data("\(time)\(level) \(text)\n".utf8), at: event.level)
     }
 }
 

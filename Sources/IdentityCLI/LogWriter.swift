@@ -1,4 +1,5 @@
 import Foundation
+import Logging
 
 /// Writes lines of the log on a thread of its own, so that no request waits for the log's reader.
 ///
@@ -13,6 +14,8 @@ final class LogWriter: @unchecked Sendable {
     private static let limit = 4 << 20
 
     private let file: FileHandle
+    /// Whether journald reads it, as systemd says (systemd.exec(5), `JOURNAL_STREAM`).
+    private let isJournal: Bool
     private let condition = NSCondition()
     private var waiting = Data()
     private var isWriting = false
@@ -20,6 +23,7 @@ final class LogWriter: @unchecked Sendable {
 
     private init(_ file: FileHandle) {
         self.file = file
+        isJournal = file.identity.map { $0 == ProcessInfo.processInfo.environment["JOURNAL_STREAM"] } ?? false
         Thread.detachNewThread { [self] in
             while true { file.say(take()) }
         }
@@ -30,7 +34,9 @@ final class LogWriter: @unchecked Sendable {
         [output, errors].reduce(0) { sum, writer in sum + writer.condition.withLock { writer.dropped } }
     }
 
-    func write(_ line: Data) {
+    /// - Parameter level: by which journald sorts the line.
+    func write(_ line: Data, at level: Logger.Level? = nil) {
+        let line = level.map { isJournal ? Data("<\($0.journalPriority)>".utf8) + line : line } ?? line
         condition.withLock {
             guard waiting.count + line.count <= Self.limit else { return dropped += 1 }
             waiting += line
@@ -57,6 +63,28 @@ final class LogWriter: @unchecked Sendable {
             isWriting = true
             defer { waiting = Data() }
             return waiting
+        }
+    }
+}
+
+extension FileHandle {
+    /// `device:inode`.
+    fileprivate var identity: String? {
+        var status = stat()
+        return unsafe fstat(fileDescriptor, &status) == 0 ? "\(status.st_dev):\(status.st_ino)" : nil
+    }
+}
+
+extension Logger.Level {
+    /// sd-daemon(3).
+    fileprivate var journalPriority: Int {
+        switch self {
+        case .trace, .debug: 7
+        case .info: 6
+        case .notice: 5
+        case .warning: 4
+        case .error: 3
+        case .critical: 2
         }
     }
 }

@@ -2,6 +2,7 @@
 CREATE ROLE identity_owner LOGIN PASSWORD :'owner';
 CREATE ROLE identity_service LOGIN PASSWORD :'service';
 CREATE ROLE identity_backup LOGIN;
+GRANT identity_owner TO CURRENT_USER;
 GRANT pg_read_all_data TO identity_backup;
 CREATE DATABASE identity OWNER identity_owner;
 REVOKE ALL ON DATABASE identity FROM PUBLIC;

@@ -153,6 +153,16 @@ struct ServeTests {
         }
     }
 
+    @Test("tells journald the priority of each line, and nobody else", arguments: [true, false])
+    func journal(isRead: Bool) async throws {
+        let stream = isRead ? "$(stat -Lc %d:%i /dev/fd/1)" : "1:1"
+        let script = #"JOURNAL_STREAM=\#(stream) exec "$0" serve"#
+        try await Program.with("/bin/bash", ["-c", script, IdentityProgram.path], environment: environment) { program in
+            let line = try await program.line { $0.contains("Serving") }
+            #expect(line.hasPrefix(isRead ? "<6>{" : "{"), "\(line)")
+        }
+    }
+
     @Test("a log that no process reads any more stops nothing")
     func unreadLog() async throws {
         let script = #"exec 3>&1; exec "$0" serve > >(exec grep -m 1 '"Serving"' >&3) 3>&-"#
