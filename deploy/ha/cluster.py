@@ -131,6 +131,17 @@ class Machine:
             except ProcessLookupError:
                 pass
 
+    def signal(self, number):
+        """Sends a signal to every process of the machine."""
+        if postmaster := self.postmaster:
+            for process in [postmaster, *self.backends("")]:
+                try:
+                    os.kill(process, number)
+                except ProcessLookupError:
+                    pass
+        self.patroni.send(number)
+        self.etcd.send(number)
+
     def ask(self, method, path, body=None, timeout=3, port=8008):
         """Asks Patroni, or etcd. Returns the status and the body, or None without a response."""
         connection = http.client.HTTPSConnection(self.address, port, timeout=timeout, context=self.cluster.tls)

@@ -29,7 +29,7 @@ Goal = collections.namedtuple("Goal", "name value limit")
 class Experiments:
     """Each method breaks something, waits, and mends it."""
 
-    ALL = ("switchover", "postgres", "machine", "lag", "standby", "patroni", "hang", "network", "etcd", "etcd-and-standby", "node")
+    ALL = ("switchover", "postgres", "machine", "lag", "standby", "patroni", "hang", "frozen", "network", "etcd", "etcd-and-standby", "node")
     TITLES = {
         "switchover": "planned switchover",
         "postgres": "kill -9 of the primary's PostgreSQL",
@@ -38,6 +38,7 @@ class Experiments:
         "standby": "kill -9 of everything on the synchronous standby's machine",
         "patroni": "kill -9 of the primary's Patroni alone",
         "hang": "the primary's Patroni hangs",
+        "frozen": "the primary's machine freezes",
         "network": "network of the primary cut for 30 s",
         "etcd": "etcd gone for 60 s",
         "etcd-and-standby": "etcd and a standby gone for 40 s",
@@ -129,6 +130,16 @@ class Experiments:
             await asyncio.sleep(5)
         finally:
             old.patroni.send(signal.SIGCONT)
+
+    async def frozen(self):
+        """Nothing of it answers, and no connection to it ends; later it goes on as if nothing had been."""
+        old = self.leader()
+        old.signal(signal.SIGSTOP)
+        try:
+            await self.new_leader(old)
+            await asyncio.sleep(5)
+        finally:
+            old.signal(signal.SIGCONT)
 
     async def network(self):
         old = self.leader()
@@ -254,6 +265,8 @@ class Trial:
             goals = [Goal("failed requests", len(figures.failed), 0), Goal("p99 of the worst second", figures.worst_second, 2)]
         elif name in ("postgres", "machine", "lag"):
             goals = [Goal("seconds from promotion to writes", figures.after_promotion, 2), Goal("5xx", figures.server_errors, 0)]
+        elif name == "frozen":
+            goals = [Goal("seconds from promotion to writes", figures.after_promotion, 3)]
         elif name == "etcd":
             goals = [Goal("failed requests", len(figures.failed), 0)]
         elif name == "node":
