@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import Logging
 
 /// Writes lines of the log on a thread of its own, so that no request waits for the log's reader.
