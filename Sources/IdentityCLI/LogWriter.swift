@@ -1,5 +1,4 @@
 import Foundation
-import Glibc
 import Logging
 
 /// Writes lines of the log on a thread of its own, so that no request waits for the log's reader.
@@ -24,7 +23,7 @@ final class LogWriter: @unchecked Sendable {
 
     private init(_ file: FileHandle) {
         self.file = file
-        isJournal = file.identity.map { $0 == ProcessInfo.processInfo.environment["JOURNAL_STREAM"] } ?? false
+        isJournal = file.isStream(ProcessInfo.processInfo.environment["JOURNAL_STREAM"])
         Thread.detachNewThread { [self] in
             while true { file.say(take()) }
         }
@@ -69,10 +68,11 @@ final class LogWriter: @unchecked Sendable {
 }
 
 extension FileHandle {
-    /// `device:inode`.
-    fileprivate var identity: String? {
-        var status = stat()
-        return unsafe fstat(fileDescriptor, &status) == 0 ? "\(status.st_dev):\(status.st_ino)" : nil
+    /// - Parameter stream: the `device:inode` of a socket or pipe, which are all of one device.
+    fileprivate func isStream(_ stream: String?) -> Bool {
+        guard let inode = stream?.split(separator: ":").last else { return false }
+        let target = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(fileDescriptor)")
+        return target?.hasSuffix(":[\(inode)]") ?? false
     }
 }
 
