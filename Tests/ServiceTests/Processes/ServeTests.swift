@@ -156,7 +156,7 @@ struct ServeTests {
     @Test("tells journald the priority of each line, and nobody else", arguments: [true, false])
     func journal(isRead: Bool) async throws {
         let stream = isRead ? "$(stat -Lc %d:%i /dev/fd/3)" : "1:1"
-        let script = #"exec 3>&1; JOURNAL_STREAM=\#(stream) exec "$0" serve 3>&-"#
+        let script = #"exec 3> >(exec cat); JOURNAL_STREAM=\#(stream) exec "$0" serve >&3 3>&-"#
         try await Program.with("/bin/bash", ["-c", script, IdentityProgram.path], environment: environment) { program in
             let line = try await program.line { $0.contains("Serving") }
             #expect(line.hasPrefix(isRead ? "<5>{" : "{"), "\(line)")
