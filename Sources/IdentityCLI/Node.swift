@@ -22,9 +22,10 @@ struct Node {
         deployment: Deployment,
         outbound policy: AddressPolicy,
         strangers: AddressPolicy = AddressPolicy(),
+        authorities: OutboundAuthorities = OutboundAuthorities(),
         verifiers: [any CredentialVerifier] = []
     ) {
-        outbound = OutboundClient(policy: policy, strangers: strangers)
+        outbound = OutboundClient(policy: policy, strangers: strangers, authorities: authorities)
         parts = Parts(
             stores: stores,
             federation: FederationService(http: outbound, now: { Date() }, verifiers: verifiers),

@@ -37,6 +37,8 @@ struct ServiceConfiguration: Sendable {
     /// `outbound.allow` (default none): allows providers at other than public addresses, `private` (RFC 1918, RFC 4193;
     /// with https) or `loopback` (this machine, also with http).
     var outbound: AddressPolicy
+    /// `outbound.authorities` (default none): a PEM file of authorities that outgoing requests trust beside the system's.
+    var authorities = OutboundAuthorities()
     /// `mail.smtp.*`; nil without `mail.smtp.host`.
     var mail: MailConfiguration?
     /// `passwords.leaked` (default none): a file of `identity passwords build-filter`, or the https URL of a service, for
@@ -122,6 +124,11 @@ struct ServiceConfiguration: Sendable {
             allowsLoopback: allowed.contains("loopback"),
             allowsPrivateNetworks: allowed.contains("private")
         )
+        if let file = reader.string(forKey: "outbound.authorities") {
+            do { authorities = try OutboundAuthorities(file: file) } catch {
+                throw CommandFailure.configuration("outbound.authorities must be a readable PEM file of certificates")
+            }
+        }
         mail = try MailConfiguration(reader, publicURL: publicURL)
         leakedPasswords = reader.string(forKey: "passwords.leaked")
         encryptionKeys = try EncryptionKeys(reader)

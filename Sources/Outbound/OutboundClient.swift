@@ -14,6 +14,7 @@ package final class OutboundClient: Service {
     package let limits: OutboundLimits
     let policy: AddressPolicy
     let strangers: AddressPolicy
+    private let authorities: OutboundAuthorities
     let userAgent: String
     let book: AddressBook
     private let pass: @Sendable (Duration) async -> Void
@@ -25,6 +26,7 @@ package final class OutboundClient: Service {
     package init(
         policy: AddressPolicy,
         strangers: AddressPolicy = AddressPolicy(),
+        authorities: OutboundAuthorities = OutboundAuthorities(),
         limits: OutboundLimits = OutboundLimits(),
         userAgent: String = "identity/1.0",
         resolver: AddressResolver = .system,
@@ -32,6 +34,7 @@ package final class OutboundClient: Service {
     ) {
         self.policy = policy
         self.strangers = strangers
+        self.authorities = authorities
         self.limits = limits
         self.userAgent = userAgent
         self.book = AddressBook(resolver: resolver, limits: limits)
@@ -125,7 +128,7 @@ package final class OutboundClient: Service {
         let outcome = state.withLock { state -> Result<(OutboundLane, [OutboundLane]), FailedAttempt> in
             guard !state.closed else { return .failure(FailedAttempt(.cancelled)) }
             var retired: [OutboundLane] = []
-            let lane = state.lanes[key] ?? OutboundLane(key, limits: limits)
+            let lane = state.lanes[key] ?? OutboundLane(key, limits: limits, authorities: authorities)
             if state.lanes[key] == nil {
                 if state.lanes.count >= limits.hosts { retired = retire(from: &state.lanes) }
                 state.lanes[key] = lane

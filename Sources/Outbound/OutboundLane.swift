@@ -1,6 +1,5 @@
 import AsyncHTTPClient
 import NIOCore
-import NIOSSL
 import Synchronization
 import Text
 
@@ -25,15 +24,13 @@ final class OutboundLane: Sendable {
     private let shareLimit: Int
     private let state = Mutex(State())
 
-    init(_ key: Key, limits: OutboundLimits) {
+    init(_ key: Key, limits: OutboundLimits, authorities: OutboundAuthorities) {
         var configuration = HTTPClient.Configuration()
         configuration.redirectConfiguration = .disallow
         configuration.timeout = .init(connect: TimeAmount(limits.connect), read: TimeAmount(limits.read))
         configuration.decompression = .disabled
         configuration.httpVersion = .http1Only
-        var tls = TLSConfiguration.makeClientConfiguration()
-        tls.minimumTLSVersion = .tlsv12
-        configuration.tlsConfiguration = tls
+        configuration.tlsConfiguration = authorities.configuration
         // Shorter than the five seconds for which many servers keep a connection, because a request that meets a
         // closing connection is not sent again.
         configuration.connectionPool.idleTimeout = .seconds(4)

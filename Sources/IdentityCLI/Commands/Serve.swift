@@ -55,7 +55,8 @@ struct Serve: AsyncParsableCommand {
         var node = Node(
             stores,
             deployment: Deployment(publicURL: configuration.publicURL),
-            outbound: configuration.outbound
+            outbound: configuration.outbound,
+            authorities: configuration.authorities
         )
         node.parts.deploymentLimits = configuration.limits
         if let source = configuration.leakedPasswords { try node.refuseLeakedPasswords(of: source) }

@@ -276,6 +276,7 @@ struct ServeRefusalTests {
             ("IDENTITY_MAIL_SMTP_PORT", "0", "mail.smtp.port"),
             ("IDENTITY_MAIL_SMTP_PASSWORD", "hunter2", "mail.smtp.user"),
             ("IDENTITY_MAIL_SMTP_AUTHORITIES", "/nowhere", "mail.smtp.authorities"),
+            ("IDENTITY_OUTBOUND_AUTHORITIES", "/dev/null", "outbound.authorities"),
             ("IDENTITY_MAIL_SMTP_FROM", "Example", "mail.smtp.from"),
             ("IDENTITY_MAIL_SMTP_HELLO_NAME", "id example", "mail.smtp.helloName"),
             ("IDENTITY_LOG_LEVEL", "loud", "log.level"), ("IDENTITY_LOG_FORMAT", "xml", "log.format"),
