@@ -16,6 +16,7 @@ struct Identity: AsyncParsableCommand {
             OAuthClientsCommand.self, UsersCommand.self,
             ProvidersCommand.self, ImportCommand.self,
             ExportCommand.self, AuditCommand.self, CheckCommand.self, PasswordsCommand.self, RestoredCommand.self,
+            WebhooksCommand.self,
         ]
     )
 

@@ -9,7 +9,7 @@ package import Traces
 /// delivered at least once.
 ///
 /// A message is leased to the node that attempts it; if the node dies, it is due again when the lease ends. The payload
-/// is sealed, and erased when the message is delivered or given up; the row is deleted a month later.
+/// is sealed, and erased when the message is delivered or given up, except a webhook's; the row is deleted a month later.
 package struct OutboxStore: Sendable {
     let database: PostgresClient
     let keyRing: KeyRing
@@ -260,7 +260,8 @@ package struct OutboxStore: Sendable {
     package func giveUpExpired(now: Date) async throws -> [Summary] {
         try await database.query(
             """
-            UPDATE outbox o SET abandoned_at = \(now), payload = '', expires_at = \(now.addingTimeInterval(Self.lifetime))
+            UPDATE outbox o SET abandoned_at = \(now), expires_at = \(now.addingTimeInterval(Self.lifetime)),
+                payload = CASE WHEN o.kind = ANY(\(Self.resendable)) THEN o.payload ELSE '' END
             FROM (
                 SELECT project, message, payload FROM outbox
                 WHERE \(sql: Self.isWaiting) AND expires_at <= \(now) AND next_attempt_at <= \(now)
@@ -269,22 +270,25 @@ package struct OutboxStore: Sendable {
             WHERE o.project = e.project AND o.message = e.message
             RETURNING o.project, o.message, o.kind, o.attempts, o.trace_parent, o.trace_state, e.payload
             """
-        ) { row in
-            let (project, id, kind): (String, String, String) = (try row.next(), try row.next(), try row.next())
-            let attempts = Int(try row.next(Int32.self))
-            let (parent, state): (String?, String?) = (try row.next(), try row.next())
-            let payload = try row.next([UInt8].self)
-            return ProjectID(rawValue: project).map { project in
-                Summary(
-                    project: project,
-                    id: id,
-                    kind: kind,
-                    attempts: attempts,
-                    trace: parent.flatMap { TraceContext(parent: [$0], state: state.map { [$0] } ?? []) },
-                    subject: Subject(in: try? keyRing.open(payload, for: Self.place(project, id)))
-                )
-            }
-        }.compactMap(\.self)
+        ) { row in try summary(&row) }.compactMap(\.self)
+    }
+
+    /// Of the project, message, kind, attempts, trace and payload.
+    func summary(_ row: inout PostgresRow) throws -> Summary? {
+        let (project, id, kind): (String, String, String) = (try row.next(), try row.next(), try row.next())
+        let attempts = Int(try row.next(Int32.self))
+        let (parent, state): (String?, String?) = (try row.next(), try row.next())
+        let payload = try row.next([UInt8].self)
+        return ProjectID(rawValue: project).map { project in
+            Summary(
+                project: project,
+                id: id,
+                kind: kind,
+                attempts: attempts,
+                trace: parent.flatMap { TraceContext(parent: [$0], state: state.map { [$0] } ?? []) },
+                subject: Subject(in: try? keyRing.open(payload, for: Self.place(project, id)))
+            )
+        }
     }
 
     static let isWaiting: SQL = "delivered_at IS NULL AND abandoned_at IS NULL"
@@ -331,7 +335,7 @@ package struct OutboxStore: Sendable {
         let (delivered, abandoned, next, payload): (Date?, Date?, Date?, [UInt8]?) =
             switch outcome {
             case .delivered: (now, nil, nil, [])
-            case .abandoned: (nil, now, nil, [])
+            case .abandoned: (nil, now, nil, Self.resendable.contains(message.kind) ? nil : [])
             case .retry(let date): (nil, nil, date, nil)
             case .partly(let rest):
                 (nil, nil, now, try keyRing.seal(rest, for: Self.place(message.project, message.id)))

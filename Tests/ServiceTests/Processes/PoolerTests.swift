@@ -120,6 +120,8 @@ struct PoolerTests {
         _ = try await commands.run("workloads list")
         _ = try await commands.run("workloads revoke", workload)
         let inProject = ["--project", "pool-project"]
+        _ = try await commands.run("webhooks list", inProject)
+        #expect(try await commands.run("webhooks resend", inProject + ["--all"]) == "0 due again")
         let redirect = ["--name", "c", "--redirect-uri", "https://app.example.com/"]
         let client = try JSON(parsing: Array(try await commands.run("oauth-clients create", inProject + redirect).utf8))
         _ = try await commands.run("oauth-clients list", inProject)

@@ -130,6 +130,31 @@ struct WebhookTests {
         }
     }
 
+    @Test("that were given up are listed, and sent again with the same ID when the operator says so")
+    func resend() async throws {
+        try await run { service, receiver in
+            receiver.answer { _ in (410, "") }
+            let user = try await service.signUp("ada@example.com")
+            _ = try await service.signUp("bob@example.com")
+            #expect(try await told(service, receiver).count == 2)
+            let (outbox, project, now) = (service.stores.outbox, service.project.id, service.clock.now)
+            let listed = try await outbox.givenUp(of: project)
+            #expect(listed.count == 2 && listed.allSatisfy { $0.summary.subject.type == "account.created" })
+            #expect(try await outbox.givenUp(of: ProjectID(rawValue: "other-project")).isEmpty)
+            let adas = try #require(listed.first { $0.summary.subject.account == user.localID })
+
+            receiver.answer { _ in (200, "") }
+            #expect(try await outbox.resend(["none"], of: project, now: now) == 0)
+            #expect(try await outbox.resend([adas.summary.id], of: project, now: now) == 1)
+            let again = try await told(service, receiver)
+            #expect(again.count == 1 && again.first?["data"]?["localId"]?.string == user.localID)
+            #expect(try await outbox.givenUp(of: project).count == 1)
+            #expect(try await outbox.resend(nil, of: project, now: now) == 1)
+            #expect(try await told(service, receiver).count == 1)
+            #expect(try await outbox.resend(nil, of: project, now: now) == 0)
+        }
+    }
+
     @Test("order the events of an account by their time in milliseconds and the account's version")
     func order() async throws {
         try await run { service, receiver in

@@ -1,0 +1,51 @@
+import Delivery
+import Postgres
+package import Projects
+package import struct Foundation.Date
+
+/// Webhooks that were given up: kept for a month, so that a receiver can have them once it works again.
+extension OutboxStore {
+    package struct GivenUp: Sendable {
+        package var summary: Summary
+        package var createdAt: Date
+        package var givenUpAt: Date
+    }
+
+    /// The kinds whose payloads are kept.
+    ///
+    /// Other messages contain secrets, which end.
+    static let resendable = [WebhookNotice.kind, GrantNotice.kind]
+
+    /// The thousand that were given up last, the newest first.
+    ///
+    /// - Parameter project: nil for those of all projects.
+    package func givenUp(of project: ProjectID?) async throws -> [GivenUp] {
+        try await database.query(
+            """
+            SELECT o.project, o.message, o.kind, o.attempts, o.trace_parent, o.trace_state, o.payload, o.created_at,
+                o.abandoned_at
+            FROM outbox o
+            WHERE o.abandoned_at IS NOT NULL AND o.kind = ANY(\(Self.resendable)) AND o.payload <> ''
+                AND (\(project == nil) OR o.project = \(project?.rawValue))
+            ORDER BY o.abandoned_at DESC, o.message LIMIT 1000
+            """
+        ) { row -> GivenUp? in
+            guard let summary = try summary(&row) else { return nil }
+            return GivenUp(summary: summary, createdAt: try row.next(), givenUpAt: try row.next())
+        }.compactMap(\.self)
+    }
+
+    /// Makes given-up webhooks due again, with the same IDs and as many attempts as new ones.
+    ///
+    /// - Parameter messages: their IDs; nil for all of the project.
+    /// - Returns: how many there were.
+    package func resend(_ messages: [String]?, of project: ProjectID, now: Date) async throws -> Int {
+        try await database.execute(
+            """
+            UPDATE outbox SET abandoned_at = NULL, attempts = 0, next_attempt_at = \(now), expires_at = NULL
+            WHERE project = \(project.rawValue) AND abandoned_at IS NOT NULL AND kind = ANY(\(Self.resendable))
+                AND payload <> '' AND (\(messages == nil) OR message = ANY(\(messages ?? [])))
+            """
+        )
+    }
+}
