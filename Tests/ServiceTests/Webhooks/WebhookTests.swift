@@ -137,7 +137,7 @@ struct WebhookTests {
             let user = try await service.signUp("ada@example.com")
             _ = try await service.signUp("bob@example.com")
             #expect(try await told(service, receiver).count == 2)
-            let (outbox, project, now) = (service.stores.outbox, service.project.id, service.clock.now)
+            let (outbox, project, now) = (service.stores.outbox, service.project.id, service.clock.now())
             let listed = try await outbox.givenUp(of: project)
             #expect(listed.count == 2 && listed.allSatisfy { $0.summary.subject.type == "account.created" })
             #expect(try await outbox.givenUp(of: ProjectID(rawValue: "other-project")).isEmpty)
