@@ -59,8 +59,8 @@ extension SessionStore {
     /// Ends one, all but one, or all sessions, and any email change that one of them started (T-A4).
     ///
     /// Ending all or all others also ends an email change that an admin started, and sign-ins that wait for their second
-    /// factor, which have no session yet (T-A2). So does ending an application's, also if it has none, and it ends the
-    /// account's unredeemed codes and approved devices (T-F34).
+    /// factor, which have no session yet (T-A2). So does ending an application's, or its approved device, and it ends the
+    /// account's unredeemed codes (T-F34).
     ///
     /// A session ends none that signed in later: whoever has an old one could keep the owner out. Ending all others therefore
     /// needs the newest sign-in of all, also because `validSince`, which is all that who checks a session cookie looks at,
@@ -130,6 +130,16 @@ extension SessionStore {
             case .only, .browser, .application: "c.session IN (SELECT session FROM ended)"
             case .allBut, .all: "true"
             }
+        // Withdrawing what was not granted changes nothing: other applications' codes would end.
+        let isAny: SQL =
+            if case .application(let client) = which {
+                """
+                (EXISTS (TABLE ended) OR EXISTS (
+                    SELECT FROM device_codes WHERE project = \(scope.project.rawValue) AND client = \(client)
+                        AND account = \(account.rawValue) AND session IS NOT NULL AND expires_at > \(now)
+                ))
+                """
+            } else { "true" }
         // Custom tokens and session cookies of before end with the sessions; the caller's own session goes on.
         let validSince: SQL =
             switch which {
@@ -159,7 +169,7 @@ extension SessionStore {
                 pending AS (
                     UPDATE accounts SET version = version + 1, revoked_version = version + 1 \(sql: validSince)
                     WHERE project = \(scope.project.rawValue) AND account = \(account.rawValue)
-                        AND tenant = \(scope.tenant.rawValue) AND (SELECT may FROM caller)
+                        AND tenant = \(scope.tenant.rawValue) AND (SELECT may FROM caller) AND \(sql: isAny)
                     RETURNING NULL::text AS session
                 ),
                 """
