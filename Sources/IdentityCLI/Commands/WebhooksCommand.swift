@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import Projects
 import Storage
 
 struct WebhooksCommand: AsyncParsableCommand {
