@@ -6,8 +6,9 @@ import Text
 /// One connection: processes its requests one after another, each completely, and writes the responder's responses.
 ///
 /// It follows NIO's decoder, before which a ``HeadMeter`` counts what comes, and a request runs on the connection's own
-/// event loop. What a client sends before it has its response waits, and reading pauses until nothing waits. The connection ends after the current response if the client
-/// or HTTP/1.0 requires it, if the server stops, and after anything that is not HTTP.
+/// event loop. What a client sends before it has its response waits, and reading pauses until nothing waits. The
+/// connection ends after the current response if the client or HTTP/1.0 requires it, if the server stops, and after
+/// anything that is not HTTP.
 final class HTTPConnection: ChannelDuplexHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias OutboundIn = Never
