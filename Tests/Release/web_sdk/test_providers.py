@@ -61,6 +61,17 @@ def test_redirect(app, provider):
     assert app.run("sdk.getRedirectResult(auth)") is None
 
 
+@pytest.mark.parametrize("provider", ["google.com", "apple.com", "oidc.yahoojp", "twitter.com"])
+def test_own_callback(app, settings, provider):
+    """The same with a redirect URI of the project's own, to which they send a query, post, send a fragment, or OAuth 1."""
+    settings(**{"identity.callback": "own"})
+    result = app.popup("sdk.signInWithPopup(auth, provider(id))", person(provider), id=provider)
+    check(app, provider, result)
+    app.run("sdk.signOut(auth)")
+    again = app.redirect("sdk.signInWithRedirect(auth, provider(id))", person(provider), id=provider)
+    assert again["user"]["uid"] == result["user"]["uid"]
+
+
 def test_second_visit(app):
     """The same person at the same provider is the same user, and new no more."""
     first = app.popup("sdk.signInWithPopup(auth, provider('google.com'))", "Grace Hopper")
