@@ -34,8 +34,8 @@ package struct ServiceResponder: Sendable {
         /// connection's start, a TLS handshake included.
         package var head = TimeAmount.seconds(10)
         /// The time for which an idle connection still takes a request when the server stops: a proxy may have sent one
-        /// before it sees the end.
-        package var parting = TimeAmount.seconds(1)
+        /// before it sees the end. Longer than our nginx configuration keeps idle connections.
+        package var parting = TimeAmount.seconds(2)
         /// The maximum number of open connections.
         package var connections = 16_384
         /// The maximum number of simultaneous requests.
