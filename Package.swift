@@ -213,9 +213,8 @@ let package = Package(
             dependencies: [
                 "Accounts", "Administration", "Delivery", "Federation", "Linking", "OAuth", "Passkeys", "Passwords",
                 "Postgres", "Projects", "Prometheus", "Secrets", "Sessions", "Storage", "StrictJSON", "SystemCrypto",
-                "Text", "Traces", asyncAlgorithms, httpTypes, hummingbirdCore, logging, nioCore, nioFoundation,
-                nioHTTP1, nioPosix, nioSSL, nioTLS,
-                serviceLifecycle, swiftASN1, x509,
+                "Text", "Traces", asyncAlgorithms, httpTypes, logging, nioCore, nioFoundation, nioHTTP1, nioPosix, nioSSL,
+                nioTLS, serviceLifecycle, swiftASN1, x509,
             ],
             resources: [
                 .embedInCode("Console/console.css"), .embedInCode("Pages/base.css"), .embedInCode("Pages/pages.css"),

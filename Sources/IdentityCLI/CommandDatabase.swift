@@ -196,7 +196,7 @@ func readable(_ error: any Error) -> any Error {
     case is KeyRingError:
         return CommandFailure.configuration("encryption.keys do not match this database")
     case AdministrationError.invalid(let text): return CommandFailure.usage(text)
-    case let error as ServiceApplication.Address.Unusable: return CommandFailure(error, "")
+    case let error as HTTPServer.Address.Unusable: return CommandFailure(error, "")
     default: return error
     }
 }

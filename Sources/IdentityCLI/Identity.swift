@@ -73,14 +73,14 @@ struct CommandFailure: Error {
     }
 
     /// An address at which nothing can listen, and what to do about it; another program may go away.
-    init(_ error: ServiceApplication.Address.Unusable, _ advice: String) {
+    init(_ error: HTTPServer.Address.Unusable, _ advice: String) {
         let message = "\(error)\(advice)"
         self = error.reason == .taken ? .unavailable(message) : .configuration(message)
     }
 
     /// Refuses an address at which nothing can listen, before anything starts.
-    static func require(_ address: ServiceApplication.Address, _ advice: String) async throws {
-        do throws(ServiceApplication.Address.Unusable) { try await address.requireUsable() } catch {
+    static func require(_ address: HTTPServer.Address, _ advice: String) async throws {
+        do throws(HTTPServer.Address.Unusable) { try await address.requireUsable() } catch {
             throw CommandFailure(error, advice)
         }
     }

@@ -67,6 +67,8 @@ package enum AuditAction: String, Sendable, CaseIterable {
     case clientCreated = "OAUTH_CLIENT_CREATED"
     case clientChanged = "OAUTH_CLIENT_CHANGED"
     case clientDeleted = "OAUTH_CLIENT_DELETED"
+    /// Webhooks that were given up are due again; the resource is the only one, or nil.
+    case webhooksResent = "WEBHOOKS_RESENT"
     /// An operator declared that the database was restored; `changes` has the time to which.
     case databaseRestored = "DATABASE_RESTORED"
     case signingKeyCreated = "SIGNING_KEY_CREATED"

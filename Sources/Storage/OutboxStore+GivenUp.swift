@@ -16,10 +16,10 @@ extension OutboxStore {
     /// Other messages contain secrets, which end.
     static let resendable = [WebhookNotice.kind, GrantNotice.kind]
 
-    /// The thousand that were given up last, the newest first.
+    /// Those that were given up last, the newest first.
     ///
     /// - Parameter project: nil for those of all projects.
-    package func givenUp(of project: ProjectID?) async throws -> [GivenUp] {
+    package func givenUp(of project: ProjectID?, limit: Int = 1000) async throws -> [GivenUp] {
         try await database.query(
             """
             SELECT o.project, o.message, o.kind, o.attempts, o.trace_parent, o.trace_state, o.payload, o.created_at,
@@ -27,7 +27,7 @@ extension OutboxStore {
             FROM outbox o
             WHERE o.abandoned_at IS NOT NULL AND o.kind = ANY(\(Self.resendable)) AND o.payload <> ''
                 AND (\(project == nil) OR o.project = \(project?.rawValue))
-            ORDER BY o.abandoned_at DESC, o.message LIMIT 1000
+            ORDER BY o.abandoned_at DESC, o.message LIMIT \(Int64(limit))
             """
         ) { row -> GivenUp? in
             guard let summary = try summary(&row) else { return nil }
@@ -40,12 +40,20 @@ extension OutboxStore {
     /// - Parameter messages: their IDs; nil for all of the project.
     /// - Returns: how many there were.
     package func resend(_ messages: [String]?, of project: ProjectID, now: Date) async throws -> Int {
-        try await database.execute(
+        let resource = messages.flatMap { $0.count == 1 ? $0[0] : nil }
+        let entry = AuditEntry(.webhooksResent, in: Scope(project: project), resource: resource, at: now)
+        return try await database.query(
             """
-            UPDATE outbox SET abandoned_at = NULL, attempts = 0, next_attempt_at = \(now), expires_at = NULL
-            WHERE project = \(project.rawValue) AND abandoned_at IS NOT NULL AND kind = ANY(\(Self.resendable))
-                AND payload <> '' AND (\(messages == nil) OR message = ANY(\(messages ?? [])))
+            WITH resent AS (
+                UPDATE outbox SET abandoned_at = NULL, attempts = 0, next_attempt_at = \(now), expires_at = NULL
+                WHERE project = \(project.rawValue) AND abandoned_at IS NOT NULL AND kind = ANY(\(Self.resendable))
+                    AND payload <> '' AND (\(messages == nil) OR message = ANY(\(messages ?? [])))
+                RETURNING message
+            ), entry AS (
+                \(sql: entry.insertion(from: "(SELECT FROM resent LIMIT 1) r"))
+            )
+            SELECT count(*) FROM resent
             """
-        )
+        ) { row in Int(try row.next(Int64.self)) }[0]
     }
 }

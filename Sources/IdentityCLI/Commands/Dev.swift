@@ -144,10 +144,9 @@ struct Dev: AsyncParsableCommand {
             say: Progress.say
         )
         let assembly = ServiceAssembly(node.parts, options, logger: logger)
-        let application = ServiceApplication.make(
+        let application = HTTPServer(
             responder: assembly.responder,
-            address: ServiceApplication.Address(port: port),
-            logger: logger,
+            address: HTTPServer.Address(port: port),
             onRunning: { port in
                 address.listens(on: port)
                 announce(port: port, provider: demoProviders == .none ? nil : try? await provider.baseURL())

@@ -92,18 +92,16 @@ struct Serve: AsyncParsableCommand {
         _ tls: ServerTLS?,
         _ logger: Logger
     ) -> [any Service] {
-        let service = ServiceApplication.make(
+        let service = HTTPServer(
             responder: assembly.responder,
-            address: ServiceApplication.Address(host: configuration.host, port: configuration.port),
+            address: HTTPServer.Address(host: configuration.host, port: configuration.port),
             tls: tls,
-            logger: logger,
             onRunning: { port in logger.notice("Serving", metadata: ["http.port": "\(port)"]) }
         )
         guard let (host, port) = configuration.operations else { return [service] }
-        let operations = ServiceApplication.make(
+        let operations = HTTPServer(
             responder: assembly.operations,
-            address: ServiceApplication.Address(host: host, port: port),
-            logger: logger,
+            address: HTTPServer.Address(host: host, port: port),
             onRunning: { port in logger.notice("Serving metrics", metadata: ["http.port": "\(port)"]) }
         )
         return [service, operations]
@@ -131,8 +129,8 @@ struct Serve: AsyncParsableCommand {
 
 extension ServiceConfiguration {
     /// Where the node listens, and the settings that say so.
-    fileprivate var addresses: [(key: String, address: ServiceApplication.Address)] {
-        let service = ("http.bind", ServiceApplication.Address(host: host, port: port))
+    fileprivate var addresses: [(key: String, address: HTTPServer.Address)] {
+        let service = ("http.bind", HTTPServer.Address(host: host, port: port))
         return [service] + (operations.map { [("metrics.bind", .init(host: $0.host, port: $0.port))] } ?? [])
     }
 }

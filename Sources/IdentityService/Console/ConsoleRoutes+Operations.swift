@@ -16,6 +16,10 @@ struct ConsoleOperations: Sendable {
     var backlog: @Sendable () async throws -> [Stores.Backlog]
     /// The messages that are due next.
     var waitingMessages: @Sendable () async throws -> [Stores.WaitingMessage]
+    /// The webhooks of a project that were given up last, and one more than a page shows.
+    var webhooksGivenUp: @Sendable (ProjectID) async throws -> [OutboxStore.GivenUp]
+    /// Makes all of them due again.
+    var resendWebhooks: @Sendable (ProjectID) async throws -> Int
     /// The findings of `identity check` for a project.
     var findings: @Sendable (Project) -> [ConfigurationFinding]
     /// Whether this node's last email failed, for a reason that is not its recipient.
@@ -28,6 +32,8 @@ struct ConsoleOperations: Sendable {
         saveCounts = counts.save
         backlog = { try await stores.backlog() }
         waitingMessages = { try await stores.waitingMessages(50) }
+        webhooksGivenUp = { try await stores.outbox.givenUp(of: $0, limit: ConsoleRoutes.webhooksShown + 1) }
+        resendWebhooks = { try await stores.outbox.resend(nil, of: $0, now: stores.configuration.now()) }
         let check = ConfigurationCheck(
             isDevelopment: parts.development,
             allowsLoopback: parts.federation.allowsLoopback,

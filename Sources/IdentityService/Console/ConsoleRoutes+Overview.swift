@@ -12,22 +12,25 @@ extension ConsoleRoutes {
         // This node's counts are included immediately; those of other nodes follow within seconds.
         await operations.saveCounts()
         let counted = try await accounts.countSignIns(place.project, place.tenant)
-        let findings = findings(visit, place)
-        guard !counted.methods.isEmpty else {
-            let nobody: HTML = """
-                \(html: findings)<p>No sign-ins in the last two weeks. Apps need the project's API key. See
+        let content: HTML
+        if counted.methods.isEmpty {
+            content = """
+                <p>No sign-ins in the last two weeks. Apps need the project's API key. See
                 <a href="\(place.path)/accounts">all accounts</a>.</p>
                 """
-            return ConsolePage("Overview", nobody, visit: visit, place: place, part: .overview)
+        } else {
+            let view = ConsoleOverview(counted: counted)
+            content = "\(html: [view.methods, view.outcomes, view.conflicts, view.table])"
         }
-        let view = ConsoleOverview(counted: counted)
-        return ConsolePage(
+        var page = ConsolePage(
             "Overview",
-            "\(html: [findings, view.methods, view.outcomes, view.conflicts, view.table])",
+            "\(html: [findings(visit, place), try await webhooksGivenUp(visit, place), content])",
             visit: visit,
             place: place,
             part: .overview
         )
+        page.notice = Notice.text(for: visit)
+        return page
     }
 }
 

@@ -23,7 +23,8 @@ struct ConsoleRoutes: Sendable {
     var routes: [Route] {
         let all =
             [ConsoleFiles.route] + entranceRoutes + projectRoutes + operationsRoutes + accountRoutes + overviewRoutes
-            + providerConfigurationRoutes + providerTestRoutes + settingsRoutes + accessRoutes + auditRoutes
+            + webhookRoutes + providerConfigurationRoutes + providerTestRoutes + settingsRoutes + accessRoutes
+            + auditRoutes
         return all.map(atServiceHosts)
     }
 
@@ -147,7 +148,7 @@ struct ConsoleRoutes: Sendable {
     /// The message on the page after an action.
     enum Notice: String {
         case disabled, enabled, signedOut, unlinked, resetSent, deleted, merged, unmerged, moved, saved, removed, made,
-            revoked, applicationDeleted
+            revoked, applicationDeleted, webhooksDue
 
         var text: String {
             switch self {
@@ -164,6 +165,7 @@ struct ConsoleRoutes: Sendable {
             case .made: "Key created."
             case .revoked: "Key revoked. All nodes refuse it within half a second."
             case .applicationDeleted: "Application deleted. All nodes refuse it within half a second."
+            case .webhooksDue: "The webhooks are due again. A node sends them within two seconds."
             case .removed: "Provider deleted."
             case .moved: "The account that you requested was merged into this one."
             }

@@ -4,6 +4,7 @@ import IdentityService
 import Linking
 import Postgres
 import Projects
+import Secrets
 import Storage
 import TestKit
 import Testing
@@ -28,6 +29,48 @@ struct ConsoleOverviewTests {
     private static func count(_ service: TestService) async throws -> CountSignIns.Result {
         await service.assembly.signInCounts.save()
         return try await service.assembly.accounts.countSignIns(service.project, .none)
+    }
+
+    @Test("shows the webhooks that were given up, and sends them again for whoever may change the configuration")
+    func webhooks() async throws {
+        try await WebReceiver.run { receiver in
+            receiver.answer { _ in (410, "") }
+            try await TestService.runConsole {
+                $0.sendsMessages = true
+                $0.settings.delivery.webhook = WebhookEndpoint(
+                    url: receiver.baseURL + "/hook",
+                    types: [.accountCreated],
+                    secrets: [Secret("whsec_" + Data(repeating: 7, count: 32).base64EncodedString())]
+                )
+            } _: { service in
+                let path = "/console/\(service.project.id)/overview"
+                let person = try await ConsolePerson.setUp(service)
+                #expect(try await !person.open(path).text.contains("given up"))
+                let user = try await service.signUp("ada@example.com")
+                _ = try await service.assembly.deliveries.deliverDue()
+                let page = try await person.open(path)
+                #expect(
+                    page.text.contains("account.created") && page.text.contains(user.localID ?? "?"),
+                    "\(page.text)"
+                )
+
+                let reader = try await ConsolePerson.setUp(service, "reader@example.com", scopes: [.readAccounts])
+                #expect(try await !reader.open(path).text.contains("given up"))
+                let fields = [("token", try await reader.token())]
+                let refused = try await reader.send("POST", "/console/\(service.project.id)/webhooks", fields)
+                #expect(refused.status == 403)
+
+                receiver.answer { _ in (200, "") }
+                let done = try await person.press("Send again", ["reason": "endpoint mended"], on: page)
+                #expect(done.text.contains("The webhooks are due again") && !done.text.contains("account.created"))
+                let before = receiver.received.count
+                _ = try await service.assembly.deliveries.deliverDue()
+                let bodies = receiver.received.dropFirst(before).map(\.text)
+                #expect(bodies.count == 1 && bodies[0].contains(user.localID ?? "?"))
+                let log = try await person.open("/console/\(service.project.id)/audit")
+                #expect(log.text.contains("Webhooks resent") && log.text.contains("endpoint mended"), "\(log.text)")
+            }
+        }
     }
 
     @Test("counts sign-ins by method, outcome and day, of all nodes; nothing older, and nobody else's")

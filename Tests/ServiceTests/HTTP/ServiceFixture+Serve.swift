@@ -11,11 +11,10 @@ extension ServiceFixture {
     ) async throws {
         let logger = Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
         let (ports, port) = AsyncStream.makeStream(of: Int.self)
-        let application = ServiceApplication.make(
+        let application = HTTPServer(
             responder: assembly.responder,
             address: .init(port: 0),
             tls: tls,
-            logger: logger,
             onRunning: { port.yield($0) }
         )
         let group = ServiceGroup(configuration: .init(services: [application], logger: logger))

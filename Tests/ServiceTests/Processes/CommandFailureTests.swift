@@ -1,5 +1,6 @@
 import Foundation
 import Postgres
+import Secrets
 import TestKit
 import Testing
 
@@ -53,6 +54,77 @@ struct CommandFailureTests {
             let environment = IdentityProgram.environment(conninfo + " password=right")
             let accepted = try await IdentityProgram.run("projects", "list", environment: environment)
             #expect(accepted.status == 0, "\(accepted)")
+        }
+    }
+
+    /// Arguments with which each command reaches its database; none for most of them.
+    private static let arguments: [String: [String]] = [
+        "projects create": ["x-project"], "projects delete": ["x-project", "--yes"],
+        "api-keys create": ["--project", "x"], "api-keys list": ["--project", "x"], "api-keys revoke": ["x"],
+        "admin-keys create": ["--name", "x"], "admin-keys revoke": ["x"],
+        "admins create": ["x@example.com"], "admins revoke": ["x@example.com"], "admins reset": ["x@example.com"],
+        "keys revoke": ["x"], "service-accounts create": ["--project", "x"], "service-accounts revoke": ["x"],
+        "workloads create": [
+            "--name", "x", "--issuer", "https://x.example", "--audience", "x", "--claim", "sub=x",
+        ],
+        "workloads revoke": ["x"], "oauth-clients list": ["--project", "x"],
+        "oauth-clients create": ["--project", "x", "--name", "x", "--redirect-uri", "https://x.example/"],
+        "oauth-clients delete": ["--project", "x", "x"],
+        "users show": ["x"], "users find": ["--email", "x@example.com"], "users providers": ["x"],
+        "users merge": ["x", "y"], "users undo-merge": ["x"],
+        "import firebase": ["--project", "x", "/dev/null"], "export": ["--project", "x", "/nonexistent/x"],
+        "restored": ["--since", "2026-01-01T00:00:00Z"], "webhooks resend": ["--project", "x", "--all"],
+    ]
+
+    @Test("every command says why")
+    func everyCommand() async throws {
+        let missing = try ConnectionString.replacingDatabase(in: Self.conninfo, with: "missing")
+        let database = TestDatabase.current.client
+        let role = "every_command_\(RandomSource.system.text(8, of: "abcdef"))"
+        try await database.execute("CREATE ROLE \(identifier: role)")
+        let causes = [
+            ("host=127.0.0.1 port=1 connect_timeout=1", Int32(75), "the database cannot be reached: "),
+            (missing, 75, #"the database refused the connection: "#),
+            (Self.conninfo + " options='-c role=\(role)'", 78, "the database's role lacks a privilege: "),
+        ]
+        // A node waits for its database; the others have none.
+        let commands = try await IdentityProgram.commands().subtracting(["serve", "dev", "passwords build-filter"])
+        #expect(Set(Self.arguments.keys).subtracting(commands).isEmpty)
+        for (conninfo, status, words) in causes {
+            for command in commands {
+                let line = command.split(separator: " ").map { String($0) } + (Self.arguments[command] ?? [])
+                let result = try await Program.run(
+                    IdentityProgram.path,
+                    line,
+                    environment: IdentityProgram.environment(conninfo)
+                )
+                let last = result.errors.split(separator: "\n").last ?? ""
+                #expect(result.status == status && last.contains(words), "\(command): \(result)")
+            }
+        }
+        try await database.execute("DROP ROLE \(identifier: role)")
+    }
+
+    @Test("what TLS refuses, either side: libpq's or the server's sentence")
+    func encrypted() async throws {
+        try await withTemporaryFolder { folder in
+            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+            try await TestCertificate.make(in: folder)
+            try await ComposePostgres.run(folder: "\(folder)/pg", user: "u", password: "right", database: "d") {
+                address in
+                let server = "host=\(address) dbname=d password=hunter2 user="
+                for (conninfo, words) in [
+                    ("u sslmode=verify-ca sslrootcert=\(folder)/certificate.pem", "certificate verify failed"),
+                    ("u sslmode=verify-ca sslrootcert=\(folder)/none", "root certificate file"),
+                    ("u sslmode=verify-full sslrootcert=\(folder)/pg/data/server.crt", "does not match host name"),
+                    ("u sslmode=disable", "no encryption"),
+                    ("u sslmode=require", "password authentication failed"),
+                    ("certain sslmode=require", "connection requires a valid client certificate"),
+                ] {
+                    try await Self.expect("refused the connection: ", 75, server + conninfo)
+                    try await Self.expect(words, 75, server + conninfo)
+                }
+            }
         }
     }
 

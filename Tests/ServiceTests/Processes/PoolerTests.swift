@@ -144,7 +144,7 @@ struct PoolerTests {
             _ = try await commands.run(command)
         }
         _ = try await commands.run("restored", "--since", "2026-01-01T00:00:00Z", "--days", "0")
-        let all = try await commands.offered().subtracting(others).subtracting(["serve"])
+        let all = try await IdentityProgram.commands().subtracting(others).subtracting(["serve"])
         #expect(all == commands.names, "each command has its line here")
     }
 }
@@ -175,17 +175,5 @@ private final class Commands {
     func first(_ member: String, of command: String) async throws -> String {
         let rows = try JSON(parsing: Array(try await run(command, "--json").utf8)).array
         return try #require(rows?.first?[member]?.string)
-    }
-
-    /// All commands of the program.
-    func offered() async throws -> Set<String> {
-        let help = try await Program.run(IdentityProgram.path, ["--experimental-dump-help"])
-        func leaves(of command: JSON, after path: [String]) -> [String] {
-            let below = (command["subcommands"]?.array ?? []).filter { $0["commandName"] != "help" }
-            guard !below.isEmpty else { return [path.joined(separator: " ")] }
-            return below.flatMap { leaves(of: $0, after: path + [$0["commandName"]?.string ?? ""]) }
-        }
-        let root = try JSON(parsing: Array(help.output.utf8))["command"]
-        return Set(leaves(of: try #require(root), after: []))
     }
 }

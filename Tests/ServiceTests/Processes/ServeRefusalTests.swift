@@ -70,8 +70,8 @@ struct ServeRefusalTests {
         ]
     )
     func words(_ code: Int32, _ words: String) {
-        let address = ServiceApplication.Address(host: "10.0.0.1", port: 80)
-        #expect("\(ServiceApplication.Address.Unusable(address, code: code))" == words)
+        let address = HTTPServer.Address(host: "10.0.0.1", port: 80)
+        #expect("\(HTTPServer.Address.Unusable(address, code: code))" == words)
     }
 
     @Test("a start without an encryption key, or with one that is none")

@@ -5,6 +5,8 @@ import Secrets
 
 /// The database of `docker-compose.yml`: over TCP, with a password, with the TLS that `docker/postgres-tls` turns on.
 package enum ComposePostgres {
+    /// The user `certain` needs a client certificate.
+    ///
     /// - Parameter body: gets the address on which the server listens, at PostgreSQL's own port.
     package static func run<R>(
         folder: String,
@@ -30,9 +32,9 @@ package enum ComposePostgres {
             try await client.execute("CREATE DATABASE \(identifier: database) OWNER \(identifier: user)")
         }
         try await makeCertificate(in: folder + "/data")
-        let access = "local all all trust\nhostssl all all all scram-sha-256\n"
+        let access = "local all all trust\nhostssl all certain all cert\nhostssl all all all scram-sha-256\n"
         try access.write(toFile: folder + "/data/pg_hba.conf", atomically: false, encoding: .utf8)
-        let settings = ["listen_addresses": address]
+        let settings = ["listen_addresses": address, "ssl_ca_file": "server.crt"]
         return try await running(PrivateCluster(folder: folder, durable: false, settings: settings)) { _ in
             try await body(address)
         }

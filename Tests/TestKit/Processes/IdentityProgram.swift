@@ -25,6 +25,18 @@ package enum IdentityProgram {
         try await Program.run(path, arguments, environment: environment)
     }
 
+    /// All commands of the program.
+    package static func commands() async throws -> Set<String> {
+        let help = try await run("--experimental-dump-help")
+        func leaves(of command: JSON, after path: [String]) -> [String] {
+            let below = (command["subcommands"]?.array ?? []).filter { $0["commandName"] != "help" }
+            guard !below.isEmpty else { return [path.joined(separator: " ")] }
+            return below.flatMap { leaves(of: $0, after: path + [$0["commandName"]?.string ?? ""]) }
+        }
+        let root = try JSON(parsing: Array(help.output.utf8))["command"] ?? [:]
+        return Set(leaves(of: root, after: []))
+    }
+
     /// What a command on the database needs to know; a node listens on a free port of loopback.
     package static func environment(_ conninfo: String) -> [String: String] {
         [

@@ -207,10 +207,9 @@ package struct TestService: Sendable {
         if options.waitsForDatabase { assemblyOptions.databaseCheck = Patience.limit }
         let assembly = ServiceAssembly(parts, assemblyOptions, logger: logger)
         let (ports, portContinuation) = AsyncStream.makeStream(of: Int.self)
-        let application = ServiceApplication.make(
+        let application = HTTPServer(
             responder: assembly.responder,
-            address: ServiceApplication.Address(port: 0),
-            logger: logger,
+            address: HTTPServer.Address(port: 0),
             onRunning: {
                 address.listens(on: $0)
                 portContinuation.yield($0)

@@ -1,7 +1,7 @@
 import NIOCore
 import NIOPosix
 
-extension ServiceApplication.Address {
+extension HTTPServer.Address {
     /// Why nothing can listen at an address.
     package struct Unusable: Error, Sendable, Hashable, CustomStringConvertible {
         package enum Reason: Sendable, Hashable {
@@ -14,7 +14,7 @@ extension ServiceApplication.Address {
         package let reason: Reason
 
         /// - Parameter code: `errno`.
-        package init(_ address: ServiceApplication.Address, code: Int32) {
+        package init(_ address: HTTPServer.Address, code: Int32) {
             (host, port) = (address.host, address.port)
             reason =
                 switch code {
@@ -25,7 +25,7 @@ extension ServiceApplication.Address {
                 }
         }
 
-        init(_ address: ServiceApplication.Address, _ error: any Error) {
+        init(_ address: HTTPServer.Address, _ error: any Error) {
             // Anything else than a refusal by the system is a name that leads nowhere.
             self.init(address, code: (error as? IOError)?.errnoCode ?? EADDRNOTAVAIL)
         }

@@ -8,7 +8,7 @@ import TestKit
 import Testing
 
 @Suite("Serving over sockets")
-struct ServiceApplicationTests {
+struct HTTPServerTests {
     @Test("answers, keeps serving after an error, and tells its request id")
     func answers() async throws {
         try await ServiceFixture().serve { port, _ in
@@ -66,6 +66,36 @@ struct ServiceApplicationTests {
             #expect(answer.status == 503)
         }
         #expect(fixture.log.entries.contains { $0.metadata["error.cause"] == "timeout" })
+    }
+
+    @Test("resets no connection when it stops: whoever has connected has a response")
+    func resetsNone() async throws {
+        for _ in 1...10 {
+            let (answers, answered) = AsyncStream.makeStream(of: Void.self)
+            try await ServiceFixture().serve { port, group in
+                try await withThrowingDiscardingTaskGroup { clients in
+                    for _ in 1...16 {
+                        clients.addTask {
+                            // Until the port is closed.
+                            while let text = try? await Self.ask(port) {
+                                #expect(text.hasPrefix("HTTP/1.1 200 OK\r\n"))
+                                answered.yield()
+                            }
+                        }
+                    }
+                    for await _ in answers.prefix(50) {}
+                    await group.triggerGracefulShutdown()
+                }
+            }
+        }
+    }
+
+    /// - Returns: what a client reads that has connected; nothing after a reset.
+    private static func ask(_ port: Int) async throws -> String {
+        try await RawConnection.open(port: port) { connection in
+            try? await connection.send("GET /healthz HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
+            return (try? await connection.readAll()) ?? ""
+        }
     }
 
     @Test("finishes the requests in flight when it is told to stop")
