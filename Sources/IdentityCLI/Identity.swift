@@ -79,8 +79,8 @@ struct CommandFailure: Error {
     }
 
     /// Refuses an address at which nothing can listen, before anything starts.
-    static func require(_ address: HTTPServer.Address, _ advice: String) async throws {
-        do throws(HTTPServer.Address.Unusable) { try await address.requireUsable() } catch {
+    static func require(_ address: HTTPServer.Address, _ advice: String) throws {
+        do throws(HTTPServer.Address.Unusable) { try address.requireUsable() } catch {
             throw CommandFailure(error, advice)
         }
     }

@@ -73,10 +73,10 @@ struct Dev: AsyncParsableCommand {
             throw CommandFailure.usage("'\(project)' is not a project ID: 6 to 30 of a-z, 0-9 and -, first a letter")
         }
         let exchange = try EmulatorExchange(importing: importFolder, exporting: exportFolder)
-        try await CommandFailure.require(.init(port: port), ": choose another --port")
+        try CommandFailure.require(.init(port: port), ": choose another --port")
         if port != 0, demoProviders != .none {
             let advice = ", and the demo identity provider needs it: choose another --port, or --demo-providers none"
-            try await CommandFailure.require(.init(port: port + 1), advice)
+            try CommandFailure.require(.init(port: port + 1), advice)
         }
         let folder = try makeFolder()
         defer { if ephemeral { try? FileManager.default.removeItem(atPath: folder.path) } }

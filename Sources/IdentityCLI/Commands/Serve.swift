@@ -35,7 +35,7 @@ struct Serve: AsyncParsableCommand {
         let auditLogPartitions = try configuration.auditLogPartitions(logger)
         let connectForStatistics = try configuration.database.connect(for: .statistics, logger)
         let tls = try configuration.serverTLS(logger)
-        for (key, address) in configuration.addresses { try await CommandFailure.require(address, ": see \(key)") }
+        for (key, address) in configuration.addresses { try CommandFailure.require(address, ": see \(key)") }
         let database = connect()
         let stores = Stores(
             database: database,

@@ -1,3 +1,4 @@
+import Glibc
 import NIOCore
 import NIOPosix
 
@@ -40,14 +41,21 @@ extension HTTPServer.Address {
         }
     }
 
-    /// Listens for a moment, so that an address that cannot be used is named before anything else starts.
-    package func requireUsable() async throws(Unusable) {
-        do {
-            let bootstrap = ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
-                .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
-            try await bootstrap.bind(host: host, port: port).get().close()
-        } catch {
+    /// Takes the address for a moment, so that one that cannot be used is named before anything else starts.
+    ///
+    /// Does not listen there: whoever connected would get no response.
+    package func requireUsable() throws(Unusable) {
+        let address: SocketAddress
+        do { address = try SocketAddress.makeAddressResolvingHost(host, port: port) } catch {
             throw Unusable(self, error)
         }
+        let probe = socket(address.protocol.rawValue, Int32(SOCK_STREAM.rawValue), 0)
+        defer { close(probe) }
+        var yes: Int32 = 1
+        let isBound = unsafe address.withSockAddr { pointer, size in
+            unsafe setsockopt(probe, SOL_SOCKET, SO_REUSEADDR, &yes, socklen_t(MemoryLayout<Int32>.size)) == 0
+                && bind(probe, pointer, socklen_t(size)) == 0
+        }
+        if !isBound { throw Unusable(self, code: errno) }
     }
 }

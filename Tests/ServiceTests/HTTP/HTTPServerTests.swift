@@ -90,6 +90,19 @@ struct HTTPServerTests {
         }
     }
 
+    @Test("asks whether an address is free without taking anybody's connection")
+    func asksWithoutListening() async throws {
+        let address = HTTPServer.Address(host: "127.83.11.5", port: 8011)
+        try await withThrowingDiscardingTaskGroup { clients in
+            clients.addTask { for _ in 1...2000 { try address.requireUsable() } }
+            for _ in 1...500 {
+                await #expect(throws: (any Error).self) {
+                    try await RawConnection.open(port: address.port, host: address.host) { _ in }
+                }
+            }
+        }
+    }
+
     /// - Returns: what a client reads that has connected; nothing after a reset.
     private static func ask(_ port: Int) async throws -> String {
         try await RawConnection.open(port: port) { connection in
