@@ -55,7 +55,7 @@ def wait_for_standby(postgres):
 def lost():
     """The cluster after the failover, and what clients have from before it."""
     # No clock is ahead: a use after the declaration, by any clock, is one without the lost token.
-    with clusters.Cluster(clocks=(0, -1.5), standby=True) as cluster:
+    with clusters.Cluster(clocks=(0, -60), standby=True) as cluster:
         postgres = cluster.postgres
         postgres.require_standby(False)
         fast, slow = (Client(cluster, node) for node in cluster.nodes)
