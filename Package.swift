@@ -26,9 +26,6 @@ let configuration = Target.Dependency.product(name: "Configuration", package: "s
 let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
 let cryptoExtras = Target.Dependency.product(name: "CryptoExtras", package: "swift-crypto")
 let httpTypes = Target.Dependency.product(name: "HTTPTypes", package: "swift-http-types")
-let hummingbird = Target.Dependency.product(name: "Hummingbird", package: "hummingbird")
-let hummingbirdCore = Target.Dependency.product(name: "HummingbirdCore", package: "hummingbird")
-let hummingbirdTesting = Target.Dependency.product(name: "HummingbirdTesting", package: "hummingbird")
 let inMemoryLogging = Target.Dependency.product(name: "InMemoryLogging", package: "swift-log")
 let jwtKit = Target.Dependency.product(name: "JWTKit", package: "jwt-kit")
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
@@ -51,7 +48,6 @@ let package = Package(
     platforms: [.macOS(.v15)],
     products: [.executable(name: "identity", targets: ["identity"])],
     dependencies: [
-        .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.26.0"),
         .package(url: "https://github.com/vapor/jwt-kit", from: "5.3.0"),
         .package(url: "https://github.com/swift-server/async-http-client", from: "1.33.1"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.11.0"),
@@ -231,7 +227,7 @@ let package = Package(
             dependencies: [
                 "Accounts", "Administration", "Delivery", "Federation", "IdentityService", "Linking", "Migrations",
                 "Outbound", "Passwords", "Postgres", "Projects", "Secrets", "Sessions", "Storage", "StrictJSON",
-                "SystemCrypto", "Text", "Traces", crypto, cryptoExtras, httpTypes, hummingbird, logging, nioCore,
+                "SystemCrypto", "Text", "Traces", crypto, cryptoExtras, httpTypes, logging, nioCore, nioHTTP1, nioPosix,
                 nioFoundation, serviceLifecycle,
             ],
             resources: [
@@ -282,7 +278,7 @@ let package = Package(
             dependencies: [
                 "Accounts", "Delivery", "Development", "Federation", "IdentityService", "Linking", "Migrations",
                 "Outbound", "Passkeys", "Passwords", "Postgres", "Projects", "SMTPClient", "Secrets", "Sessions",
-                "Storage", "StrictJSON", "Text", asyncHTTPClient, crypto, httpTypes, hummingbird, inMemoryLogging,
+                "Storage", "StrictJSON", "Text", asyncHTTPClient, crypto, httpTypes, inMemoryLogging,
                 jwtKit, logging, nioCore, nioFoundation, nioHTTP1, nioPosix, nioSSL, serviceLifecycle, yams,
             ],
             path: "Tests/TestKit",
@@ -308,7 +304,7 @@ let package = Package(
                 "Migrations", "OAuth", "Outbound", "Passkeys", "Passwords", "Postgres", "Projects", "SMTPClient",
                 "Secrets",
                 "Sessions", "Storage", "StrictJSON", "SystemCrypto", "TestKit", "Text", "Transfer", asyncHTTPClient,
-                crypto, httpTypes, hummingbird, inMemoryLogging, jwtKit, logging, nioCore, serviceLifecycle, x509, yams,
+                crypto, httpTypes, inMemoryLogging, jwtKit, logging, nioCore, serviceLifecycle, x509, yams,
             ],
             exclude: [
                 "Browser/app.html", "Console/qr_codes.tsv", "Emulator/Export", "Fuzz/Corpus", "Import/import_users.py",

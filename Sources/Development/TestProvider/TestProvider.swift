@@ -1,5 +1,4 @@
 package import struct Foundation.Date
-import Hummingbird
 package import Logging
 import NIOCore
 package import Secrets
@@ -48,17 +47,14 @@ package final class TestProvider: Service {
 
     /// Serves until graceful shutdown or cancellation.
     package func run() async throws {
-        let application = Application(
-            responder: TestProviderResponder(provider: self),
-            configuration: .init(address: .hostname("127.0.0.1", port: port)),
-            onServerRunning: { channel in
-                self.started(.success("http://127.0.0.1:\(channel.localAddress?.port ?? self.port)"))
-            },
-            logger: logger
-        )
+        let server = PlainServer(port: port) { port in
+            self.started(.success("http://127.0.0.1:\(port)"))
+        } respond: { request in
+            try await TestProviderResponder(provider: self).respond(to: request)
+        }
         do {
             try await withTaskCancellationOrGracefulShutdownHandler {
-                try await application.run()
+                try await server.run()
             } onCancelOrGracefulShutdown: {
                 self.letGo()
             }

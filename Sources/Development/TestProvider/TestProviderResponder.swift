@@ -1,46 +1,35 @@
 import Foundation
-import HTTPTypes
-import Hummingbird
 import NIOCore
 import Text
 
 /// Turns HTTP into ``RecordedRequest`` and ``ProviderAnswer``, and carries out the faults that concern connections.
-struct TestProviderResponder: HTTPResponder {
+struct TestProviderResponder {
     let provider: TestProvider
 
-    struct Context: RequestContext {
-        var coreContext: CoreRequestContextStorage
-        let channel: any Channel
-
-        init(source: ApplicationRequestContextSource) {
-            self.coreContext = .init(source: source)
-            self.channel = source.channel
-        }
-    }
-
-    func respond(to request: Request, context: Context) async throws -> Response {
-        let body = try await request.body.collect(upTo: 1 << 20)
+    func respond(to request: PlainServer.Request) async throws -> PlainServer.Response {
         // Only this computer's own names, so that no web page can rebind its name to this server.
-        guard let host = request.head.authority, let address = URLParts("http://" + host), address.isWeb,
+        guard let host = request.header("host"), let address = URLParts("http://" + host), address.isWeb,
             address.isLoopback
         else {
-            return Response(status: .misdirectedRequest)
+            return PlainServer.Response(status: 421)
         }
-        guard let (tenant, endpoint) = target(of: request.uri.path) else { return Response(status: .notFound) }
+        let parts = request.target.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+        let path = String(parts.first ?? "")
+        guard let (tenant, endpoint) = target(of: path) else { return PlainServer.Response(status: 404) }
         if endpoint == .authorization { try await provider.refreshPeople(of: tenant) }
         let recorded = RecordedRequest(
             endpoint: endpoint,
-            method: request.method.rawValue,
-            path: request.uri.path,
-            query: request.uri.query ?? "",
-            headers: request.headers.map { (name: $0.name.rawName, value: $0.value) },
-            body: Array(buffer: body),
+            method: request.method,
+            path: path,
+            query: parts.count > 1 ? String(parts[1]) : "",
+            headers: request.headers,
+            body: request.body,
             time: tenant.withState { $0.now() }
         )
         let (number, faults) = tenant.withState { state in
             (state.record(recorded), state.faults.take(endpoint))
         }
-        return try await respond(to: recorded, number: number, of: tenant, with: faults, context.channel)
+        return try await respond(to: recorded, number: number, of: tenant, with: faults, request.channel)
     }
 
     private func target(of path: String) -> (TestTenant, ProviderEndpoint)? {
@@ -58,7 +47,7 @@ struct TestProviderResponder: HTTPResponder {
         of tenant: TestTenant,
         with faults: [ProviderFault],
         _ channel: any Channel
-    ) async throws -> Response {
+    ) async throws -> PlainServer.Response {
         for fault in faults {
             guard case .held(let gate) = fault else { continue }
             provider.hold(channel, at: gate)
@@ -67,7 +56,7 @@ struct TestProviderResponder: HTTPResponder {
         }
         if faults.contains(where: { if case .reset = $0 { true } else { false } }) {
             try await cut(channel)
-            return Response(status: .serviceUnavailable)
+            return PlainServer.Response(status: 503)
         }
         var answer: ProviderAnswer
         if let substitute = faults.lazy.compactMap(\.substitute).first {
@@ -79,49 +68,39 @@ struct TestProviderResponder: HTTPResponder {
         let status = answer.status
         tenant.withState { $0.setStatus(status, ofRequest: number) }
 
-        var headers = HTTPFields()
-        for (name, value) in answer.completeHeaders {
-            if let name = HTTPField.Name(name) { headers.append(HTTPField(name: name, value: value)) }
-        }
-        return Response(
-            status: .init(code: status),
-            headers: headers,
-            body: body(answer.bytes, with: faults, channel)
-        )
+        var response = PlainServer.Response(status: status, headers: answer.completeHeaders)
+        response.body = body(answer.bytes, with: faults, channel)
+        return response
     }
 
-    private func body(_ bytes: [UInt8], with faults: [ProviderFault], _ channel: any Channel) -> ResponseBody {
-        let whole = ByteBuffer(bytes: bytes)
-        let half = ByteBuffer(bytes: bytes.prefix(bytes.count / 2))
-        let rest = ByteBuffer(bytes: bytes.dropFirst(bytes.count / 2))
+    private func body(_ bytes: [UInt8], with faults: [ProviderFault], _ channel: any Channel) -> PlainServer.Body {
+        let half = Array(bytes.prefix(bytes.count / 2))
+        let rest = Array(bytes.dropFirst(bytes.count / 2))
         for fault in faults {
             switch fault {
             case .resetInBody:
-                return ResponseBody(contentLength: bytes.count) { writer in
-                    try await writer.write(half)
+                return .parts(length: bytes.count) { write in
+                    try await write(half)
                     try await cut(channel)
-                    try await writer.write(rest)
                 }
             case .heldInBody(let gate):
-                return ResponseBody(contentLength: bytes.count) { writer in
-                    try await writer.write(half)
+                return .parts(length: bytes.count) { write in
+                    try await write(half)
                     provider.hold(channel, at: gate)
                     await gate.pass()
                     provider.release(channel)
-                    try await writer.write(rest)
-                    try await writer.finish(nil)
+                    try await write(rest)
                 }
             case .endless:
-                return ResponseBody { writer in
-                    let spaces = ByteBuffer(repeating: 0x20, count: 16_384)
+                return .parts(length: nil) { write in
                     provider.hold(channel, at: nil)
                     defer { provider.release(channel) }
-                    while channel.isActive { try await writer.write(spaces) }
+                    while channel.isActive { try await write(Array(repeating: 0x20, count: 16_384)) }
                 }
             default: continue
             }
         }
-        return ResponseBody(byteBuffer: whole)
+        return .whole(bytes)
     }
 
     /// Ends the connection with a reset, not with the usual farewell.

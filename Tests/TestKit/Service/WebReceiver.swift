@@ -1,7 +1,5 @@
-import HTTPTypes
-import Hummingbird
+import Development
 import Logging
-import NIOCore
 import ServiceLifecycle
 import Synchronization
 
@@ -63,15 +61,23 @@ package final class WebReceiver: Sendable {
     /// Runs `body` with a server, and stops it.
     package static func run<R: Sendable>(_ body: @Sendable (WebReceiver) async throws -> R) async throws -> R {
         let (ports, continuation) = AsyncStream.makeStream(of: Int.self)
-        let responder = Responder()
+        let current = Mutex<WebReceiver?>(nil)
         let logger = Logger(label: "web-receiver") { _ in SwiftLogNoOpLogHandler() }
-        let application = Application(
-            responder: responder,
-            configuration: .init(address: .hostname("127.0.0.1", port: 0)),
-            onServerRunning: { channel in continuation.yield(channel.localAddress?.port ?? 0) },
-            logger: logger
-        )
-        let group = ServiceGroup(configuration: .init(services: [application], logger: logger))
+        let server = PlainServer { port in
+            continuation.yield(port)
+        } respond: { request in
+            guard let receiver = current.withLock({ $0 }) else { return PlainServer.Response(status: 500) }
+            let received = Received(
+                method: request.method,
+                path: request.target,
+                headers: request.headers,
+                body: request.body
+            )
+            let (status, text) = await receiver.take(received)
+            let headers = receiver.retryAfter.map { [(name: "retry-after", value: $0)] }
+            return PlainServer.Response(status: status, headers: headers ?? [], body: Array(text.utf8))
+        }
+        let group = ServiceGroup(configuration: .init(services: [server], logger: logger))
         return try await withThrowingTaskGroup(of: Void.self) { tasks in
             tasks.addTask {
                 defer { continuation.finish() }
@@ -79,7 +85,7 @@ package final class WebReceiver: Sendable {
             }
             guard let port = await ports.first(where: { _ in true }) else { throw TestServiceError.setUp }
             let receiver = WebReceiver(port: port, State())
-            responder.receiver.withLock { $0 = receiver }
+            current.withLock { $0 = receiver }
             do {
                 let result = try await body(receiver)
                 await group.triggerGracefulShutdown()
@@ -90,28 +96,6 @@ package final class WebReceiver: Sendable {
                 try? await tasks.waitForAll()
                 throw error
             }
-        }
-    }
-
-    private final class Responder: HTTPResponder {
-        let receiver = Mutex<WebReceiver?>(nil)
-
-        func respond(to request: Request, context: BasicRequestContext) async throws -> Response {
-            let body = try await request.body.collect(upTo: 1 << 20)
-            let received = Received(
-                method: request.method.rawValue,
-                path: request.uri.string,
-                headers: request.headers.map { (name: $0.name.rawName, value: $0.value) },
-                body: Array(buffer: body)
-            )
-            let (status, text) = await receiver.withLock { $0 }?.take(received) ?? (500, "")
-            var headers = HTTPFields()
-            headers[.retryAfter] = receiver.withLock { $0 }?.retryAfter
-            return Response(
-                status: .init(code: status),
-                headers: headers,
-                body: text.isEmpty ? .init() : .init(byteBuffer: ByteBuffer(string: text))
-            )
         }
     }
 }
