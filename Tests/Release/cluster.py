@@ -1,6 +1,7 @@
 """The release program as it runs in production: nodes with clocks of their own, PostgreSQL with a standby."""
 
 import base64
+import contextlib
 import errno
 import glob
 import http.client
@@ -58,13 +59,41 @@ class Server:
             self.process.send_signal(how)
             self.process.wait()
 
+    @property
+    def psql(self):
+        return [self.postgres.bin + "/psql", "-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-h", self.postgres.folder,
+                "-p", str(self.port), "-U", "postgres", "-d", "postgres"]
+
     def sql(self, text):
-        done = subprocess.run(
-            [self.postgres.bin + "/psql", "-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-h", self.postgres.folder,
-             "-p", str(self.port), "-U", "postgres", "-d", "postgres", "-c", text], capture_output=True, text=True)
+        done = subprocess.run([*self.psql, "-c", text], capture_output=True, text=True)
         if done.returncode:
             raise RuntimeError(done.stderr)
         return done.stdout.strip()
+
+    @contextlib.contextmanager
+    def locked(self, table):
+        """Nobody else reads or writes the table meanwhile, as when a migration or VACUUM FULL has it."""
+        with subprocess.Popen(self.psql, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as session:
+            session.stdin.write(f"BEGIN; LOCK TABLE {table} IN ACCESS EXCLUSIVE MODE; SELECT 'locked';\n")
+            session.stdin.flush()
+            if session.stdout.readline() != "locked\n":
+                raise RuntimeError(f"{table} could not be locked")
+            yield
+
+    @contextlib.contextmanager
+    def frozen(self):
+        """Nothing of it answers, and no connection to it ends; then it goes on as if nothing had been."""
+        number = self.process.pid
+        os.kill(number, signal.SIGSTOP)  # first: it starts no more
+        with open(f"/proc/{number}/task/{number}/children") as file:
+            numbers = [number, *map(int, file.read().split())]
+        try:
+            for number in numbers:
+                os.kill(number, signal.SIGSTOP)
+            yield
+        finally:
+            for number in numbers:
+                os.kill(number, signal.SIGCONT)
 
 
 class Postgres:
@@ -169,9 +198,10 @@ class Node:
 
     def __init__(self, name, environment, folder, clock=0.0):
         self.name, self.environment, self.clock = name, dict(environment), clock
-        self.port = 20_000 + secrets.randbelow(12_000)  # below those that callers get
+        self.port, self.metrics_port = (20_000 + secrets.randbelow(12_000) for _ in range(2))  # below those that callers get
         self.log = os.path.join(folder, name + ".log")
         self.environment["IDENTITY_HTTP_BIND"] = f"127.0.0.1:{self.port}"
+        self.environment["IDENTITY_METRICS_BIND"] = f"127.0.0.1:{self.metrics_port}"
         self.offset = os.path.join(folder, name + ".clock")
         self.environment.update(LD_PRELOAD=clock_library(folder), CLOCK_OFFSET=self.offset)
         self.process = None
@@ -185,11 +215,14 @@ class Node:
 
     def start(self):
         self.set_clock(self.clock)
-        with open(self.log, "a") as log:
+        with self.open_log() as log:
             # It ends with whatever becomes of the test.
             self.process = subprocess.Popen(["setpriv", "--pdeathsig", "KILL", "--", program(), "serve"],
                                             env=self.environment, stdout=log, stderr=log)
         wait_until(self.is_ready, what=f"the start of {self.name}")
+
+    def open_log(self):
+        return open(self.log, "a")
 
     def is_ready(self):
         if self.process.poll() is not None:
