@@ -150,6 +150,31 @@ struct DatabaseOutageTests {
         }
     }
 
+    @Test("where all statements of requests wait, the node is not ready for them; the database is", .database)
+    func allWait() async throws {
+        try await TestSlots.services.use {
+            var options = TestService.Options()
+            options.conninfo = TestDatabase.current.conninfo
+            options.connections = 1
+            options.waitsForDatabase = false
+            try await TestService.run(options) { service in
+                let other = TestDatabase.current.client
+                try await other.transaction { transaction in
+                    try await transaction.execute("LOCK TABLE accounts")
+                    try await withThrowingTaskGroup(of: Void.self) { group in
+                        group.addTask { while !Task.isCancelled { _ = try await service.signUp("ada@example.com") } }
+                        try await waitUntil {
+                            let checks = try await service.send("GET", "/readyz").json["checks"]
+                            return checks?["requests"] == "failed" && checks?["database"] == "ok"
+                        }
+                        group.cancelAll()
+                    }
+                }
+                try await waitUntil { try await service.send("GET", "/readyz").status == 200 }
+            }
+        }
+    }
+
     @Test("requests without any answer from the database make a node not ready; one slow statement does not", .database)
     func standstill() async throws {
         try await TestSlots.services.use {
