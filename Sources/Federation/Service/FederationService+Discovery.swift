@@ -3,6 +3,7 @@ import Logging
 import Outbound
 import Projects
 import StrictJSON
+import Text
 
 extension FederationService {
     /// The definition of a configuration, with discovery if it uses any.
@@ -174,18 +175,21 @@ extension FederationService {
         do throws(OutboundError) {
             let response = try await measured(request, of: definition)
             guard response.status == 200 else {
-                logUnreachable("status \(response.status)")
+                logUnreachable(url, "status \(response.status)")
                 throw OutboundError.unreachable
             }
             return response
         } catch {
-            logUnreachable("\(error)")
+            logUnreachable(url, "\(error)")
             throw .issuerUnreachable
         }
     }
 
-    private func logUnreachable(_ reason: String) {
-        Logger.current.warning("A provider's document cannot be read", metadata: ["error.type": "\(reason)"])
+    private func logUnreachable(_ url: String, _ reason: String) {
+        Logger.current.warning(
+            "A provider's document cannot be read",
+            metadata: ["error.type": "\(reason)", "server.address": "\(URLParts(url)?.host ?? "")"]
+        )
     }
 }
 

@@ -76,6 +76,9 @@ struct DocumentFaultTests {
                 )
             }
             #expect(reply["authUri"] == nil)
+            if test.name == "500" {
+                #expect(scene.service.logs.entries.contains { $0.metadata["server.address"] == "127.0.0.1" })
+            }
             if let reason = test.message?.split(separator: " : ").last, reply.code == "INVALID_CONFIG" {
                 scene.logsForAdmin("provider.misconfigured: \(reason)")
             }
