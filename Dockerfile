@@ -12,7 +12,7 @@ COPY Sources Sources
 COPY Tests Tests
 COPY scripts scripts
 COPY docker docker
-RUN install -D --strip "$(scripts/static-program)" /out/identity && install docker/healthcheck /out/healthcheck
+RUN install -D --strip "$(scripts/dist --program)" /out/identity && install docker/healthcheck /out/healthcheck
 
 FROM debian:bookworm-slim
 RUN apt-get -q update && apt-get -q -y --no-install-recommends install ca-certificates libargon2-1 libcrypt1 \

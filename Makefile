@@ -60,7 +60,7 @@ test-slow: ## Run every test as the optimiser leaves the code, with half a core;
 
 release: ## Build the program as it is packaged, in .build/dist/program.
 	@scripts/install-dependencies dist
-	@scripts/release-program
+	@[ -n "$$IDENTITY_PROGRAM" ] || scripts/dist --unpack .build/dist
 
 smoke: release ## Call every operation of openapi.yaml of the packaged program, to succeed and to be refused.
 	@scripts/venv
@@ -133,44 +133,45 @@ clean: ## Remove what was built; kept data (.data) stays.
 	rm -rf .build .venv
 
 # Benchmarks measure the program as it is packaged.
-BENCHMARK = scripts/install-dependencies dist bench && program=$$(scripts/release-program) && \
-	DURABLE=1 scripts/with-postgres python3 Benchmarks/$(1).py --program "$$program" $(ARGS)
+RELEASED = "$${IDENTITY_PROGRAM:-.build/dist/program/identity}"
+BENCHMARK = scripts/install-dependencies bench && \
+	DURABLE=1 scripts/with-postgres python3 Benchmarks/$(1).py --program $(RELEASED) $(ARGS)
 
-bench: ## Measure the hot paths of a release; ARGS= goes to Benchmarks/bench.py (--accounts 1000000, --url …).
+bench: release ## Measure the hot paths of a release; ARGS= goes to Benchmarks/bench.py (--accounts 1000000, --url …).
 	@swift build -c release --package-path Benchmarks --product bench-floor
 	@$(call BENCHMARK,bench)
 
-bench-nodes: ## Measure what a second node adds; needs root. ARGS='--share 0.25 --rounds 5'.
+bench-nodes: release ## Measure what a second node adds; needs root. ARGS='--share 0.25 --rounds 5'.
 	@$(call BENCHMARK,two_nodes)
 
-bench-overload: ## Show a release under more load than it can carry.
+bench-overload: release ## Show a release under more load than it can carry.
 	@$(call BENCHMARK,overload)
 
-bench-maintenance: ## Show what new keys, cleanup and an upgrade do to a release under load; ARGS='--previous PROGRAM'.
+bench-maintenance: release ## Show what new keys, cleanup and an upgrade do to a release under load; ARGS='--previous PROGRAM'.
 	@$(call BENCHMARK,maintenance)
 
-bench-idle: ## Measure what an idle node costs, with empty queues and with 10,000 rows waiting in each; ARGS='--only dev'.
+bench-idle: release ## Measure what an idle node costs, with empty queues and with 10,000 rows waiting in each; ARGS='--only dev'.
 	@$(call BENCHMARK,idle)
 
-bench-timing: ## Show whether the time of an answer tells who has an account.
+bench-timing: release ## Show whether the time of an answer tells who has an account.
 	@$(call BENCHMARK,timing)
 
-bench-admin: ## Measure what a page of accounts costs among few of them and among many.
+bench-admin: release ## Measure what a page of accounts costs among few of them and among many.
 	@$(call BENCHMARK,admin)
 
-bench-console: ## Measure how long the pages of the console take among a million accounts.
+bench-console: release ## Measure how long the pages of the console take among a million accounts.
 	@$(call BENCHMARK,console)
 
-bench-import: ## Measure how fast accounts come in with their password hashes.
+bench-import: release ## Measure how fast accounts come in with their password hashes.
 	@$(call BENCHMARK,import_accounts)
 
-bench-transfer: ## Measure imports and exports by command.
+bench-transfer: release ## Measure imports and exports by command.
 	@$(call BENCHMARK,transfer)
 
 bench-pages: release ## Measure how long Chromium takes to show something of our pages.
 	@scripts/install-dependencies test
 	@scripts/venv
-	@.venv/bin/python Benchmarks/first_paint.py --program "$$(scripts/release-program)" $(ARGS)
+	@.venv/bin/python Benchmarks/first_paint.py --program $(RELEASED) $(ARGS)
 
 bench-poisoned: release ## Measure what one bad question in each batch costs the good ones.
 	@scripts/install-dependencies test soak

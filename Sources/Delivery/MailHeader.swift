@@ -14,11 +14,7 @@ enum MailHeader {
 
     /// As in `Sun, 22 Nov 2026 07:00:00 +0000` (RFC 5322 §3.3).
     static func date(_ date: Date) -> String {
-        let formatter = DateFormatter()
-        formatter.locale = Locale(identifier: "en_US_POSIX")
-        formatter.timeZone = .gmt
-        formatter.dateFormat = "EEE, dd MMM yyyy HH:mm:ss '+0000'"
-        return formatter.string(from: date)
+        date.formatted(.http).replacing("GMT", with: "+0000")
     }
 
     /// Printable ASCII that fits on a line and does not look like an encoded word.

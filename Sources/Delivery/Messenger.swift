@@ -123,11 +123,7 @@ package struct Messenger: Sendable {
     /// The seconds that `Retry-After` asks for: a number, or a date (RFC 9110 §10.2.3).
     private static func seconds(_ text: String, from date: Date) -> Double? {
         if let seconds = UInt32(text) { return Double(seconds) }
-        let format = DateFormatter()
-        format.locale = Locale(identifier: "en_US_POSIX")
-        format.timeZone = TimeZone(identifier: "GMT")
-        format.dateFormat = "EEE, dd MMM yyyy HH:mm:ss 'GMT'"
-        return format.date(from: text).map { max(0, $0.timeIntervalSince(date)) }
+        return (try? Date(text, strategy: .http)).map { max(0, $0.timeIntervalSince(date)) }
     }
 
     private static func encode(_ webhook: Webhook<some Encodable & Sendable>) throws(DeliveryError) -> [UInt8] {

@@ -93,7 +93,7 @@ struct RunningServiceCheck: Sendable {
             "/metrics is public: use metrics.bind to serve it outside public networks"
         )
         findings += await tokens()
-        if let date = ready.headers[.date].flatMap(Self.date) {
+        if let date = ready.headers[.date].flatMap({ try? Date($0, strategy: .http) }) {
             let difference = Int(abs(now().timeIntervalSince(date)).rounded())
             add(
                 .clockWrong,
@@ -185,14 +185,5 @@ struct RunningServiceCheck: Sendable {
         } catch {
             return .failure(error)
         }
-    }
-
-    /// RFC 9110 §5.6.7.
-    private static func date(_ text: String) -> Date? {
-        let formatter = DateFormatter()
-        formatter.locale = Locale(identifier: "en_US_POSIX")
-        formatter.timeZone = TimeZone(secondsFromGMT: 0)
-        formatter.dateFormat = "EEE, dd MMM yyyy HH:mm:ss 'GMT'"
-        return formatter.date(from: text)
     }
 }

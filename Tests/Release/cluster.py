@@ -19,7 +19,7 @@ PROJECT = "soak-project"
 
 
 def program():
-    """What `scripts/release-program` made, or IDENTITY_PROGRAM."""
+    """What `make release` made, or IDENTITY_PROGRAM."""
     return os.environ.get("IDENTITY_PROGRAM") or os.path.join(ROOT, ".build/dist/program/identity")
 
 

@@ -107,9 +107,9 @@ struct ImportCommand: AsyncParsableCommand {
                 throw error
             }
             kept.remove()
-            let seconds = (ContinuousClock.now - began).formatted(.units(allowed: [.minutes, .seconds]))
+            let seconds = (ContinuousClock.now - began).components.seconds
             let warnings = incomplete == 0 ? "" : ", \(incomplete) warning\(incomplete == 1 ? "" : "s")"
-            Self.note("\(Self.summary(counts, dryRun))\(warnings), in \(seconds)")
+            Self.note("\(Self.summary(counts, dryRun))\(warnings), in \(seconds) s")
             guard counts.refused == 0 else {
                 throw CommandFailure.failed("\(counts.refused) of \(counts.rows) rows were refused")
             }

@@ -2,7 +2,7 @@
 
     .venv/bin/pytest Tests/Release/oauth
 
-IDENTITY_PROGRAM names the program; without it, what `scripts/release-program` made is used.
+IDENTITY_PROGRAM names the program; without it, what `make release` made is used.
 """
 
 import collections

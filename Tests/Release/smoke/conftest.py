@@ -30,7 +30,7 @@ class Worlds:
 @pytest.fixture(scope="session")
 def every_world():
     if not os.access(worlds.PROGRAM, os.X_OK):
-        pytest.fail(f"no program {worlds.PROGRAM}: scripts/release-program makes it", pytrace=False)
+        pytest.fail(f"no program {worlds.PROGRAM}: `make release` makes it", pytrace=False)
     made = Worlds()
     yield made
     made.end()

@@ -33,7 +33,7 @@ sys.path.append(str(document.ROOT / "Tests/Passkeys"))
 import authenticator
 
 PROGRAM = os.environ.get("IDENTITY_PROGRAM", str(document.ROOT / ".build/dist/program/identity"))
-# Its lower case of I is not i, and the program has no ICU data of it (scripts/icu-data): no answer may depend on either.
+# Its lower case of I is not i: no answer may depend on it.
 LOCALE = {"LC_ALL": "tr_TR.UTF-8"}
 THREADS = 8
 PROJECT = "demo-project"
