@@ -12,10 +12,27 @@ package struct Migration: Sendable {
     /// A migration outside of a transaction must be idempotent, because it runs again if it failed or its entry was
     /// lost: an index that is created concurrently is dropped first, because a failure leaves an invalid one.
     package let transactional: Bool
+    /// Nil if it replaces none.
+    package let earlier: Earlier?
 
-    package init(name: String, sql: [SQL], transactional: Bool = true) {
+    /// Migrations from before the first release that one replaces.
+    package struct Earlier: Sendable {
+        package let first: String
+        package let last: String
+        /// What makes their schema that of the one.
+        package let sql: [SQL]
+        /// That of the schema then, as ``Migrator/fingerprint(_:)`` has it.
+        package let fingerprint: String
+
+        package init(first: String, last: String, sql: [SQL], fingerprint: String) {
+            (self.first, self.last, self.sql, self.fingerprint) = (first, last, sql, fingerprint)
+        }
+    }
+
+    package init(name: String, sql: [SQL], transactional: Bool = true, replacing earlier: Earlier? = nil) {
         self.name = name
         self.sql = sql
         self.transactional = transactional
+        self.earlier = earlier
     }
 }

@@ -6,6 +6,10 @@ package enum MigrationError: Error, CustomStringConvertible {
     case databaseIsNewer(unknown: [String])
     /// The database has another migration where this program has `expected`.
     case diverged(expected: String, found: String)
+    /// The database has some of the migrations that one replaced, up to `found`, but not `last`.
+    case unfinished(found: String, last: String)
+    /// It has all of them, but not their schema.
+    case changed
     /// The program's own list is not in the order of its names.
     case unordered(String)
     /// A migration outside a transaction needs a second connection besides the one that holds the lock.
@@ -21,6 +25,11 @@ package enum MigrationError: Error, CustomStringConvertible {
             "the database is newer than this program: \(unknown.joined(separator: ", "))"
         case .diverged(let expected, let found):
             "the database has the migration \(found) where this program has \(expected)"
+        case .unfinished(let found, let last):
+            "the database ends with the migration \(found) of before the first release: migrate it up to \(last) with a "
+                + "program that has that, then with this one"
+        case .changed:
+            "the database's schema is not what its migrations make: compare `pg_dump -s` with a new database's"
         case .unordered(let name): "the migration \(name) is not in the order of the names"
         case .tooFewConnections: "migrating needs two connections"
         case .locked: "another program is migrating this database"

@@ -92,6 +92,10 @@ package struct Migrator: Sendable {
             }
             let applied = try await applied(transaction)
             guard let step = try pending(applied: applied).first else { return nil }
+            if let earlier = step.earlier, !applied.isEmpty {
+                try await takeOver(earlier, as: step, transaction)
+                return step.name
+            }
             do {
                 if step.transactional {
                     try await transaction.execute(Self.lockTimeout)
@@ -115,6 +119,52 @@ package struct Migrator: Sendable {
             )
             return step.name
         }
+    }
+
+    /// Notes the one migration in place of the earlier ones, whose schema the database has.
+    private func takeOver(
+        _ earlier: Migration.Earlier,
+        as step: Migration,
+        _ transaction: PostgresTransaction
+    ) async throws {
+        try await transaction.execute(Self.lockTimeout)
+        do {
+            for sql in earlier.sql { try await transaction.execute(sql) }
+        } catch let error as PostgresError {
+            let failure = MigrationError.failed(step: step.name, error)
+            guard error.sqlState == "55P03" else { throw failure }
+            throw LockUnavailable(reason: failure, pause: .seconds(1))
+        }
+        guard try await Self.fingerprint(transaction) == earlier.fingerprint else { throw MigrationError.changed }
+        try await transaction.execute("DELETE FROM schema_migrations WHERE position > 0")
+        try await transaction.execute(
+            "INSERT INTO schema_migrations (position, name, applied_at) VALUES (1, \(step.name), now())"
+        )
+    }
+
+    /// Tells schemas apart by their tables, columns, checks and indexes, except the audit log's partitions.
+    package static func fingerprint(_ executor: some PostgresExecutor) async throws -> String {
+        try await executor.query(
+            """
+            WITH tables AS (
+                SELECT oid, relname FROM pg_class
+                WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p') AND NOT relispartition
+                    AND relname <> 'schema_migrations'
+            ), facts AS (
+                SELECT concat_ws(' ', t.relname, a.attname, format_type(a.atttypid, a.atttypmod), a.attnotnull,
+                    pg_get_expr(d.adbin, d.adrelid)) AS fact
+                FROM tables t JOIN pg_attribute a ON a.attrelid = t.oid AND a.attnum > 0 AND NOT a.attisdropped
+                LEFT JOIN pg_attrdef d ON d.adrelid = a.attrelid AND d.adnum = a.attnum
+                UNION ALL
+                SELECT pg_get_constraintdef(c.oid) FROM tables t JOIN pg_constraint c ON c.conrelid = t.oid
+                WHERE c.contype = 'c'
+                UNION ALL
+                SELECT replace(pg_get_indexdef(i.indexrelid), current_schema() || '.', '')
+                FROM tables t JOIN pg_index i ON i.indrelid = t.oid
+            )
+            SELECT md5(string_agg(fact, ';' ORDER BY fact COLLATE "C")) FROM facts
+            """
+        ) { try $0.next(String.self) }[0]
     }
 
     /// Runs a migration on other connections, while the transaction keeps the lock.
@@ -185,6 +235,12 @@ package struct Migrator: Sendable {
     private func pending(applied: [String]) throws(MigrationError) -> [Migration] {
         for (earlier, later) in zip(migrations, migrations.dropFirst()) where earlier.name >= later.name {
             throw .unordered(later.name)
+        }
+        if let first = migrations.first, let earlier = first.earlier, applied.first == earlier.first {
+            guard applied.last == earlier.last else {
+                throw .unfinished(found: applied.last ?? "", last: earlier.last)
+            }
+            return migrations
         }
         for (ours, theirs) in zip(migrations, applied) where ours.name != theirs {
             throw .diverged(expected: ours.name, found: theirs)

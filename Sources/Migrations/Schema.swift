@@ -1,17 +1,25 @@
+import Postgres
+
 /// The schema as the list of its migrations.
+///
+/// Every key begins with the project, so that rows can be placed by it. `tenant` is `''` for the project itself, never
+/// NULL, so that it can be part of keys. There are no foreign keys.
 package enum Schema {
     /// In the order of their names; a released migration never changes.
-    package static let all: [Migration] = [
-        .createSchema, .rotateRefreshTokens, .renewProviderTokens, .recordDetachedCredentials, .trackProviderGrants,
-        .keepResponseType, .deleteEndedFlows, .orderBlocks, .settleOutbox, .addServiceAccounts,
-        .storeOOBCodes, .storeVerificationCodes, .addSecondFactors, .limitRates, .bindFlowsToBrowsers,
-        .storePasswordConfigurations, .createTenants, .orderAccounts, .orderRevocations, .mergeAccounts,
-        .rotateSigningKeys, .auditChanges, .takeTurnsAtCleanup, .traceMessages, .openConsole, .countSignIns,
-        .bindCodesToSessions, .recordRevocations, .indexInitialEmails, .addPasskeys, .groupAccounts,
-        .addShortCodes, .federateWorkloads, .grantApplications, .indexUnusedCodes, .logOutApplications,
-        .indexApplicationSessions, .limitSessions, .findDestinations, .nameProjectURLs,
-        .rememberPhoneNumbers, .indexRecoveries, .indexGuests, .keepOlderCodes, .queueLogoutsByClient,
-        .addConfigurationEpoch, .separateReceivers, .indexReceivers, .rememberRecoveries, .declareRestores,
-        .endGrantsInPortions, .rememberSessionsPast, .countAccountSignIns,
-    ]
+    package static let all = [createSchema]
+
+    package static let createSchema = Migration(
+        name: "20261130T000000_createSchema",
+        sql: configuration + accounts + sessions + records,
+        replacing: Migration.Earlier(
+            first: "20261121T000000_createSchema",
+            last: "20261129T200000_countAccountSignIns",
+            sql: [
+                "ALTER TABLE sessions DROP COLUMN code_hash, DROP COLUMN code_until",
+                "ALTER TABLE oob_codes DROP COLUMN phone_number",
+                "ALTER TABLE signing_keys DROP COLUMN retired_at",
+            ],
+            fingerprint: "58b8c5125c40d1ae4bd34758621b3eaa"
+        )
+    )
 }
