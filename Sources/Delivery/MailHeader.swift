@@ -1,4 +1,5 @@
 import Foundation
+import Text
 
 /// Text in an email header: ASCII unchanged, everything else as encoded words (RFC 2047).
 enum MailHeader {
@@ -14,7 +15,7 @@ enum MailHeader {
 
     /// As in `Sun, 22 Nov 2026 07:00:00 +0000` (RFC 5322 §3.3).
     static func date(_ date: Date) -> String {
-        date.formatted(.http).replacing("GMT", with: "+0000")
+        UTCTime(seconds: Int64(date.timeIntervalSince1970)).dated + " +0000"
     }
 
     /// Printable ASCII that fits on a line and does not look like an encoded word.

@@ -123,7 +123,7 @@ package struct Messenger: Sendable {
     /// The seconds that `Retry-After` asks for: a number, or a date (RFC 9110 §10.2.3).
     private static func seconds(_ text: String, from date: Date) -> Double? {
         if let seconds = UInt32(text) { return Double(seconds) }
-        return (try? Date(text, strategy: .http)).map { max(0, $0.timeIntervalSince(date)) }
+        return UTCTime.seconds(httpDate: text).map { max(0, Double($0) - date.timeIntervalSince1970) }
     }
 
     private static func encode(_ webhook: Webhook<some Encodable & Sendable>) throws(DeliveryError) -> [UInt8] {

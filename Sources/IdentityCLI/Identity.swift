@@ -15,7 +15,7 @@ struct Identity: AsyncParsableCommand {
             KeysCommand.self, ServiceAccountsCommand.self, WorkloadsCommand.self,
             OAuthClientsCommand.self, UsersCommand.self,
             ProvidersCommand.self, ImportCommand.self,
-            ExportCommand.self, AuditCommand.self, CheckCommand.self, PasswordsCommand.self, RestoredCommand.self,
+            ExportCommand.self, AuditCommand.self, CheckCommand.self, RestoredCommand.self,
             WebhooksCommand.self,
         ]
     )

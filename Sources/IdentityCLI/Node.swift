@@ -38,25 +38,9 @@ struct Node {
         parts.messenger = Messenger(through: outbound)
     }
 
-    /// Uses the passwords of a file, or asks a service.
-    ///
-    /// - Parameter source: `passwords.leaked`.
-    mutating func refuseLeakedPasswords(of source: String) throws {
-        guard !source.hasPrefix("https://") else {
-            parts.leakedPasswords = LeakedPasswordService(source, through: outbound)
-            return
-        }
-        do throws(LeakedPasswordFilter.Unusable) {
-            parts.leakedPasswords = try LeakedPasswordFilter(path: source)
-        } catch {
-            let problem =
-                switch error {
-                case .unreadable: "cannot be read"
-                case .foreign: "was not made by `identity passwords build-filter`"
-                case .cut: "is incomplete"
-                }
-            throw CommandFailure.configuration("passwords.leaked: \(source) \(problem)")
-        }
+    /// - Parameter url: `passwords.leaked`.
+    mutating func askAboutLeakedPasswords(at url: String) {
+        parts.leakedPasswords = LeakedPasswordService(url, through: outbound)
     }
 
     /// Runs all services until SIGTERM or SIGINT; they stop in the reverse order.

@@ -3,6 +3,7 @@ import HTTPTypes
 import Outbound
 import Projects
 import StrictJSON
+import Text
 
 /// The findings of `identity check --url` about a running service, from the outside, using public requests only.
 struct RunningServiceCheck: Sendable {
@@ -93,8 +94,8 @@ struct RunningServiceCheck: Sendable {
             "/metrics is public: use metrics.bind to serve it outside public networks"
         )
         findings += await tokens()
-        if let date = ready.headers[.date].flatMap({ try? Date($0, strategy: .http) }) {
-            let difference = Int(abs(now().timeIntervalSince(date)).rounded())
+        if let date = ready.headers[.date].flatMap({ UTCTime.seconds(httpDate: $0) }) {
+            let difference = Int(abs(now().timeIntervalSince1970 - Double(date)).rounded())
             add(
                 .clockWrong,
                 if: difference > 30,

@@ -8,6 +8,7 @@ import Postgres
 import Secrets
 import Storage
 import SystemPackage
+import Text
 
 /// The configuration of a node; everything else is a project's setting.
 ///
@@ -131,6 +132,9 @@ struct ServiceConfiguration: Sendable {
         }
         mail = try MailConfiguration(reader, publicURL: publicURL)
         leakedPasswords = reader.string(forKey: "passwords.leaked")
+        guard leakedPasswords.map({ $0.hasPrefix("https://") && URLParts($0)?.host?.isEmpty == false }) ?? true else {
+            throw CommandFailure.configuration("passwords.leaked must be an https URL")
+        }
         encryptionKeys = try EncryptionKeys(reader)
         auditRetentionDays = try Self.integer("audit.retentionDays", in: 0...3650, default: 400, reader)
         rotationDays = try Self.integer("signing.rotationDays", in: 0...3650, default: Self.defaultRotationDays, reader)

@@ -16,6 +16,4 @@ package struct LeakedPasswordHash: Sendable, Hashable {
     package let bytes: [UInt8]
 
     package init(of password: Secret) { bytes = Array(Insecure.SHA1.hash(data: Array(password.reveal().utf8))) }
-
-    init(bytes: [UInt8]) { self.bytes = bytes }
 }

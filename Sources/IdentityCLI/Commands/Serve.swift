@@ -59,7 +59,7 @@ struct Serve: AsyncParsableCommand {
             authorities: configuration.authorities
         )
         node.parts.deploymentLimits = configuration.limits
-        if let source = configuration.leakedPasswords { try node.refuseLeakedPasswords(of: source) }
+        if let url = configuration.leakedPasswords { node.askAboutLeakedPasswords(at: url) }
         let smtp = configuration.mail.map { SMTPClient($0.server) }
         if let mail = configuration.mail, let smtp { node.parts.mailer = Mailer(from: mail.sender, through: smtp) }
         var options = ServiceAssembly.Options()

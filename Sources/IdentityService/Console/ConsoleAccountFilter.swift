@@ -151,10 +151,7 @@ struct ConsoleAccountFilter: Sendable {
                 parts.allSatisfy({ $0.utf8.allSatisfy { (0x30...0x39).contains($0) } }),
                 let year = Int64(parts[0]), let month = Int64(parts[1]), let day = Int64(parts[2]), year >= 1970
             else { return nil }
-            // Years start in March, as in UTCTime.
-            let (shifted, fromMarch) = month > 2 ? (year, month - 3) : (year - 1, month + 9)
-            number =
-                shifted * 365 + shifted / 4 - shifted / 100 + shifted / 400 + (153 * fromMarch + 2) / 5 + day - 719_469
+            number = UTCTime.days(year: year, month: month, day: day)
             guard UTCTime(seconds: number * 86_400).text.hasPrefix(text) else { return nil }
             self.text = text
         }

@@ -1,3 +1,5 @@
+import Text
+
 /// A stacked bar chart by day: an axis, the numbers of each day on hover, and all numbers as a table.
 ///
 /// Distances along the days are percentages, so that text keeps its size on every screen.

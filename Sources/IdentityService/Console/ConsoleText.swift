@@ -1,5 +1,6 @@
 import Linking
 import Storage
+import Text
 
 import struct Foundation.Date
 

@@ -1,4 +1,5 @@
 import Synchronization
+import Text
 
 import struct Foundation.Date
 
@@ -16,13 +17,6 @@ final class HTTPDate: Sendable {
 
     /// - Parameter second: since 1970.
     static func text(of second: Int64) -> String {
-        let time = UTCTime(seconds: second)
-        let date = "\(UTCTime.digits(time.day)) \(months[time.month - 1]) \(UTCTime.digits(time.year, 4))"
-        return "\(weekdays[time.weekday]), \(date) \(time.clock) GMT"
+        UTCTime(seconds: second).dated + " GMT"
     }
-
-    private static let weekdays = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"]
-    private static let months = [
-        "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
-    ]
 }

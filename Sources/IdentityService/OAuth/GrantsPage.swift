@@ -2,6 +2,7 @@ import Accounts
 import Foundation
 import OAuth
 import Projects
+import Text
 
 /// The page on which users see what they granted applications, and withdraw it.
 struct GrantsPage {

@@ -5,6 +5,7 @@ package import Passwords
 package import Projects
 import Secrets
 import Sessions
+import Text
 
 /// The reader of an account's members.
 package enum AccountView: Sendable {

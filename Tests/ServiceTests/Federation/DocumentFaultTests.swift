@@ -3,6 +3,7 @@ import Federation
 import Foundation
 import InMemoryLogging
 import Linking
+import Logging
 import Outbound
 import Postgres
 import Projects

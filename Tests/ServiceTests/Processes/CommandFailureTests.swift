@@ -88,7 +88,7 @@ struct CommandFailureTests {
             (Self.conninfo + " options='-c role=\(role)'", 78, "the database's role lacks a privilege: "),
         ]
         // A node waits for its database; the others have none.
-        let commands = try await IdentityProgram.commands().subtracting(["serve", "dev", "passwords build-filter"])
+        let commands = try await IdentityProgram.commands().subtracting(["serve", "dev"])
         #expect(Set(Self.arguments.keys).subtracting(commands).isEmpty)
         for (conninfo, status, words) in causes {
             for command in commands {

@@ -7,7 +7,7 @@ import Testing
 @Suite("behind PgBouncer", .timeLimit(.minutes(10)))
 struct PoolerTests {
     /// Commands without a configured database.
-    private static let others: Set = ["dev", "passwords build-filter"]
+    private static let others: Set = ["dev"]
 
     @Test("every command succeeds, and a node does all of its work", arguments: ["session", "transaction"])
     func commands(_ mode: String) async throws {

@@ -229,7 +229,8 @@ struct MigratorTests {
             try await client.execute("INSERT INTO tenants VALUES ('p', 't', NULL, false, '{}', now())")
             #expect(try await Migrator(client).plan().map(\.name) == [Schema.createSchema.name])
             #expect(try await Migrator(client).migrate() == [Schema.createSchema.name])
-            #expect(try await Migrator(client).migrate() == [] && Migrator(client).hasAll())
+            #expect(try await Migrator(client).migrate() == [])
+            #expect(try await Migrator(client).hasAll())
             #expect(try await Migrator.fingerprint(client) == earlier.fingerprint, "as `pg_dump -s` had it")
             #expect(try await client.query("SELECT count(*) FROM tenants") { try $0.next() } == [1])
         }

@@ -42,8 +42,43 @@ package struct UTCTime: Sendable {
     /// `17:40:32`.
     package var clock: String { Self.digits(hour) + ":" + Self.digits(minute) + ":" + Self.digits(second) }
 
+    // MARK: HTTP dates
+
+    private static let weekdays = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"]
+    private static let months = [
+        "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
+    ]
+
+    /// `Sun, 06 Nov 1994 08:49:37`.
+    ///
+    /// With ` GMT` behind it, as in HTTP (RFC 9110 §5.6.7); with ` +0000`, as in emails (RFC 5322 §3.3).
+    package var dated: String {
+        let date = Self.digits(day) + " " + Self.months[month - 1] + " " + Self.digits(year, 4)
+        return Self.weekdays[weekday] + ", " + date + " " + clock
+    }
+
+    /// The seconds since 1970 that `Sun, 06 Nov 1994 08:49:37 GMT` names; nil for any other form.
+    package static func seconds(httpDate text: String) -> Int64? {
+        let parts = text.split(separator: " ", omittingEmptySubsequences: false)
+        let clock = parts.count == 6 ? parts[4].split(separator: ":").compactMap { Int64($0) } : []
+        guard clock.count == 3, clock.allSatisfy({ (0..<60).contains($0) }), let day = Int64(parts[1]),
+            let year = Int64(parts[3]), let month = months.firstIndex(of: String(parts[2])), (1...31).contains(day), (1...9999).contains(year)
+        else { return nil }
+        let days = days(year: year, month: Int64(month) + 1, day: day)
+        let seconds = days * 86_400 + clock[0] * 3600 + clock[1] * 60 + clock[2]
+        return UTCTime(seconds: seconds).dated + " GMT" == text ? seconds : nil
+    }
+
+    /// Since 1970; what is no date is that of another one.
+    ///
+    /// - Parameter year: 0 or later.
+    package static func days(year: Int64, month: Int64, day: Int64) -> Int64 {
+        let (shifted, fromMarch) = month > 2 ? (year, month - 3) : (year - 1, month + 9)
+        return shifted * 365 + shifted / 4 - shifted / 100 + shifted / 400 + (153 * fromMarch + 2) / 5 + day - 719_469
+    }
+
     /// With leading zeros.
-    static func digits(_ number: Int, _ count: Int = 2) -> String {
+    package static func digits(_ number: Int, _ count: Int = 2) -> String {
         let text = String(number)
         return String(repeating: "0", count: max(0, count - text.utf8.count)) + text
     }
