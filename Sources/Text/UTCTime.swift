@@ -62,7 +62,8 @@ package struct UTCTime: Sendable {
         let parts = text.split(separator: " ", omittingEmptySubsequences: false)
         let clock = parts.count == 6 ? parts[4].split(separator: ":").compactMap { Int64($0) } : []
         guard clock.count == 3, clock.allSatisfy({ (0..<60).contains($0) }), let day = Int64(parts[1]),
-            let year = Int64(parts[3]), let month = months.firstIndex(of: String(parts[2])), (1...31).contains(day), (1...9999).contains(year)
+            let year = Int64(parts[3]), let month = months.firstIndex(of: String(parts[2])), (1...31).contains(day),
+            (1...9999).contains(year)
         else { return nil }
         let days = days(year: year, month: Int64(month) + 1, day: day)
         let seconds = days * 86_400 + clock[0] * 3600 + clock[1] * 60 + clock[2]

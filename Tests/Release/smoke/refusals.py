@@ -285,6 +285,7 @@ REFUSALS = {
     "changeConsoleSettings": [form(409, "the settings changed after you opened the page", {"project": CHANGED}, version="old")],
     "consoleAccess": [console(404, "NOT_FOUND", {"project": "none"})],
     "changeConsoleAccess": [form(409, "this key does not exist", do="revokeKey", key="none"), form(400, BAD, do="none")],
+    "resendConsoleWebhooks": [form(404, "NOT_FOUND", {"project": "none"})],
     "consoleAudit": [console(404, "NOT_FOUND", {"project": "none"})],
     # Configuration
     "getConfig": [stranger(), no_project()],

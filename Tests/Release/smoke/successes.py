@@ -591,6 +591,7 @@ SUCCESSES = {
     "changeConsoleSettings": [changed_settings],
     "consoleAccess": [console()],
     "changeConsoleAccess": [lambda world: world.console_form({"project": CHANGED}, do="createKey", name="iOS")],
+    "resendConsoleWebhooks": [lambda world: world.console_form(DEMO)],
     "consoleAudit": [console(), lambda world: {**console()(world), "query": {"action": "SIGNED_IN"}}],
     # Configuration
     "updateConfig": [

@@ -85,6 +85,7 @@ extension OperationCase {
         signedIn("changeConsoleAccess, a new key") { admin in
             try await admin.post(admin.project + "/access", [("do", "createKey"), ("name", "iOS")])
         },
+        signedIn("resendConsoleWebhooks") { admin in try await admin.post(admin.project + "/webhooks", []) },
         signedIn("consoleAudit") { admin in try await admin.get(admin.project + "/audit") },
     ]
 

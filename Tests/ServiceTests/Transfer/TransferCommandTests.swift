@@ -114,7 +114,7 @@ struct TransferCommandTests {
         try write(users([Self.ada, ["localId": "guest"]]), to: "\(folder)/ada.json")
         let result = try await run("import", "firebase", "\(folder)/ada.json", "--project", service.project.id.rawValue)
         #expect(result.status == 0 && result.errors.contains("imported 2 of 2 accounts"), "\(result)")
-        #expect(result.errors.contains(/, in \d+ s\n/), "\(result)")
+        #expect(result.errors.contains(/, in \d+ s$/), "\(result)")
         for (id, hash) in [("m", ImportedHash.md5), ("f", ImportedHash.firebase)] {
             let reply = try await service.admin(
                 "accounts:batchCreate",
