@@ -209,7 +209,8 @@ let package = Package(
             dependencies: [
                 "Accounts", "Administration", "Delivery", "Federation", "Linking", "OAuth", "Passkeys", "Passwords",
                 "Postgres", "Projects", "Prometheus", "Secrets", "Sessions", "Storage", "StrictJSON", "SystemCrypto",
-                "Text", "Traces", asyncAlgorithms, httpTypes, logging, nioCore, nioFoundation, nioHTTP1, nioPosix, nioSSL,
+                "Text", "Traces", asyncAlgorithms, httpTypes, logging, nioCore, nioFoundation, nioHTTP1, nioPosix,
+                nioSSL,
                 nioTLS, serviceLifecycle, swiftASN1, x509,
             ],
             resources: [

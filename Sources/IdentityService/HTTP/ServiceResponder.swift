@@ -33,8 +33,9 @@ package struct ServiceResponder: Sendable {
         /// The time limit for a head to arrive from its first byte, and for a new connection's first one from the
         /// connection's start, a TLS handshake included.
         package var head = TimeAmount.seconds(10)
-        /// The time for which an idle connection still takes a request when the server stops: a proxy may have sent one
-        /// before it sees the end. Longer than our nginx configuration keeps idle connections.
+        /// The time for which an idle connection still takes a request when the server stops.
+        ///
+        /// A proxy may have sent one before it sees the end. It is longer than our nginx keeps idle connections.
         package var parting = TimeAmount.seconds(2)
         /// The maximum number of open connections.
         package var connections = 16_384

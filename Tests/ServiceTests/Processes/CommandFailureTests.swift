@@ -72,7 +72,8 @@ struct CommandFailureTests {
         "oauth-clients delete": ["--project", "x", "x"],
         "users show": ["x"], "users find": ["--email", "x@example.com"], "users providers": ["x"],
         "users merge": ["x", "y"], "users undo-merge": ["x"],
-        "import firebase": ["--project", "x", "--format", "json", "/dev/null"], "export": ["--project", "x", "/nonexistent/x"],
+        "import firebase": ["--project", "x", "--format", "json", "/dev/null"],
+        "export": ["--project", "x", "/nonexistent/x"],
         "restored": ["--since", "2026-01-01T00:00:00Z"], "webhooks resend": ["--project", "x", "--all"],
     ]
 
