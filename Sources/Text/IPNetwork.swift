@@ -17,7 +17,9 @@ package struct IPNetwork: Sendable, Hashable {
     package func contains(_ address: IPAddress) -> Bool {
         guard address.bytes.count == prefix.bytes.count else { return false }
         return (0..<length).allSatisfy { bit in
-            (address.bytes[bit / 8] ^ prefix.bytes[bit / 8]) & (0x80 >> UInt8(bit % 8)) == 0
+            let difference: UInt8 = address.bytes[bit / 8] ^ prefix.bytes[bit / 8]
+            let mask: UInt8 = 0x80 >> UInt8(bit % 8)
+            return difference & mask == 0
         }
     }
 }
