@@ -284,7 +284,7 @@ let package = Package(
             ],
             path: "Tests/TestKit",
             exclude: ["Mail/mail_server.py"],
-            swiftSettings: strict
+            swiftSettings: tests
         ),
         .testTarget(name: "LinkingTests", dependencies: ["Linking"], swiftSettings: tests),
         .testTarget(

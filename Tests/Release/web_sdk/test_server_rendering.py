@@ -1,7 +1,7 @@
 """An app whose server renders its pages, as docs/guide/server-rendering.md makes it: `browserCookiePersistence` of the SDK, and
 the document's own server.
 
-The SDK of the other tests is older than cookies are, so these need a checkout of firebase-js-sdk (`checkout.py`).
+The SDK of the other tests is older than cookies are, so these need `firebase-web.js` of the folder JUDGES, as `make judges`.
 """
 
 import http.server
@@ -15,16 +15,16 @@ import urllib.request
 import pytest
 
 import bundle
-import checkout
 from conftest import PROJECT
 
-REPOSITORY = os.environ.get("FIREBASE_JS_SDK")
-pytestmark = pytest.mark.skipif(not REPOSITORY, reason="FIREBASE_JS_SDK names no checkout of firebase-js-sdk")
+SDK = bundle.ROOT / os.environ.get("JUDGES", "none") / "firebase-web.js"
+pytestmark = pytest.mark.skipif(not SDK.exists(), reason="JUDGES names no folder with firebase-web.js")
 
 DOCUMENT = (bundle.ROOT / "docs/guide/server-rendering.md").read_text()
 PAGE = """
-<script src="/firebase.js"></script>
 <script type="module">
+import { app, auth as accounts } from "/firebase.js";
+window.sdk = { ...app, ...accounts };
 const { browserCookiePersistence, connectAuthEmulator, initializeApp, initializeAuth } = sdk;
 const config = { apiKey: "any", authDomain: "127.0.0.1", projectId: "demo-project" };
 window.auth = initializeAuth(initializeApp(config), { persistence: browserCookiePersistence });
@@ -89,7 +89,7 @@ class Pages(http.server.BaseHTTPRequestHandler):
 
 @pytest.fixture(scope="module")
 def server(service):
-    Pages.script = checkout.build(REPOSITORY).read_bytes()
+    Pages.script = SDK.read_bytes()
     server = Server(service)
     yield server
     server.http.shutdown()
