@@ -204,13 +204,9 @@ struct ConsoleRoutes: Sendable {
 
     func isSecure(_ call: Call) throws -> Bool { try deployment.pages(for: call).isSecure }
 
-    /// Browsers state the origin of a request, and no page can forge it.
     func requireOwnPage(_ call: Call) throws {
-        let isOwn =
-            if let site = call.headers[.secFetchSite] { site == "same-origin" } else {
-                call.headers[.origin] == (try deployment.pages(for: call).text)
-            }
-        guard isOwn else { throw WireError.foreignForm }
+        let own = try deployment.pages(for: call)
+        guard call.isFromOwnPage(own) else { throw WireError.foreignForm }
     }
 
     /// The project or tenant of a page's path.

@@ -331,14 +331,6 @@ extension ConfigurationStore {
     }
 }
 
-extension Call {
-    /// Whether our own page posted a form: browsers state the origin of a request, and no page can forge it.
-    func isFromOwnPage(_ own: PublicURL) -> Bool {
-        if let site = headers[.secFetchSite] { return site == "same-origin" }
-        return headers[.origin] == own.text
-    }
-}
-
 extension Cookie {
     private static let oauthBrowserName = "identity-browser"
 

@@ -174,8 +174,7 @@ struct CookieRoutes: Sendable {
         guard let text = call.headers[.origin], let origin = ContinueURI(text), origin.isOrigin else {
             throw .forbidden
         }
-        let isSame = call.headers[.secFetchSite].map { $0 == "same-origin" } ?? (call.host == origin.authority)
-        guard isSame else { throw .forbidden }
+        guard call.isSameOrigin(else: { _ in call.host == origin.authority }) else { throw .forbidden }
         return origin
     }
 

@@ -75,7 +75,7 @@ struct HandlerRoutes {
             answer.isPosted = try form.value(Self.addressField) == nil
             // Any site's page can make a browser post a secret that its author knows; no page can forge the origin that
             // browsers state (T-B1).
-            if call.headers[.secFetchSite] == "same-origin" { answer.shown = try form.value(Self.browserField) }
+            if call.isSameOrigin(else: { _ in false }) { answer.shown = try form.value(Self.browserField) }
             return try await takeBack(call, answer, own, &context)
         }
     }
