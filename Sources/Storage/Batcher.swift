@@ -10,11 +10,8 @@ import Synchronization
 /// - A key appears once in a batch; its next question waits for the next batch. Few may wait for one key, so that
 ///   somebody who asks for one thing on thousands of connections does not fill the places of everybody.
 /// - A question that fails by itself fails alone: the failure is its result.
-/// - If a batch's statement fails, its members are asked again in smaller pieces, in parallel and beside the next
-///   batches, and the members of a failing piece are asked alone: one bad question among 64 costs 16 more statements,
-/// and
-///   delays the others by at most two. After a timeout, each is asked alone. No piece is asked once the batch is older
-///   than `patience`.
+/// - If a batch's statement fails, each member is asked again alone, in parallel and beside the next batches, unless the
+///   batch is older than `patience`.
 /// - A batch is not asked again if the database is unavailable, or if its statement may have run.
 /// - A cancelled task stops waiting; the batch continues.
 package final class Batcher<Key: Hashable & Sendable, Question: Sendable, Answer: Sendable>: Sendable {
@@ -227,13 +224,10 @@ package final class Batcher<Key: Hashable & Sendable, Question: Sendable, Answer
             state.held.formUnion(keys)
             return true
         }
-        // A statement that took too long would be slow in every piece; alone, only one of them is.
-        let isSlow = (error as? PostgresError)?.code == .timeout
-        let size = isSlow ? 1 : min(Int(Double(batch.count).squareRoot().rounded(.up)), batch.count / 2)
-        guard isBeside else { return await split(batch, into: size, after: error, until: deadline) }
+        guard isBeside else { return await askEach(batch, after: error, until: deadline) }
         // Detached, like a batch, so that the next batch does not wait for these questions.
         Task.detached {
-            await self.split(batch, into: size, after: error, until: deadline)
+            await self.askEach(batch, after: error, until: deadline)
             self.state.withLock { state in
                 state.repairs -= 1
                 state.held.subtract(keys)
@@ -242,23 +236,14 @@ package final class Batcher<Key: Hashable & Sendable, Question: Sendable, Answer
         }
     }
 
-    /// Asks questions in parallel pieces, and the questions of a failing piece alone.
-    private func split(
+    private func askEach(
         _ entries: [Entry],
-        into size: Int,
         after error: any Error,
         until deadline: ContinuousClock.Instant
     ) async {
         guard ContinuousClock.now < deadline else { return fail(entries, error) }
-        let open = entries.filter { !$0.waiter.isOver }
         await withDiscardingTaskGroup { group in
-            for start in stride(from: 0, to: open.count, by: size) {
-                let piece = Array(open[start..<min(start + size, open.count)])
-                group.addTask {
-                    guard let error = await self.settle(piece) else { return }
-                    await self.split(piece, into: 1, after: error, until: deadline)
-                }
-            }
+            for entry in entries where !entry.waiter.isOver { group.addTask { _ = await self.settle([entry]) } }
         }
     }
 
