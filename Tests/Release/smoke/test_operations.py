@@ -4,7 +4,7 @@ times, on several threads at once.
 An optimised build can trap where a debug build minds nothing. So each call must be answered as the document says, and the
 processes that were started first must still be there after each operation. What died is started again for the next one.
 
-usage: IDENTITY_PROGRAM=PATH .venv/bin/pytest Tests/Release/smoke    SMOKE_TIMES=N instead of fifty
+usage: IDENTITY_PROGRAM=PATH .venv/bin/pytest Tests/Release/smoke    SMOKE_TIMES=N instead of ten
 """
 
 import concurrent.futures
@@ -17,7 +17,7 @@ from calls import refuse, succeed
 from refusals import REFUSALS
 from successes import SUCCESSES
 
-TIMES = int(os.environ.get("SMOKE_TIMES", "50"))
+TIMES = int(os.environ.get("SMOKE_TIMES", "10"))
 # Operations that do otherwise than the document promises, and how.
 KNOWN = {}
 

@@ -260,64 +260,6 @@ struct ServeTests {
         }
     }
 
-    @Test(
-        "T-D3: 50 refreshes of one token at once over two processes, a fifth of the answers lost: one session, no alarm"
-    )
-    func rotationOverTwoProcesses() async throws {
-        try await IdentityProgram.serve(environment) { firstProgram, first in
-            try await IdentityProgram.serve(environment) { secondProgram, second in
-                let one = try await project("rotating-project", of: first)
-                let token = try await adminKey("rotation")
-                let patched = try await PlainHTTP.send(
-                    "PATCH",
-                    first.baseURL + "/v2/projects/rotating-project/config?updateMask=identity.rotateRefreshTokens",
-                    headers: [("Authorization", "Bearer \(token)"), ("Content-Type", "application/json")],
-                    body: Array(#"{"identity":{"rotateRefreshTokens":true}}"#.utf8)
-                )
-                #expect(patched.status == 200, "\(patched.text)")
-                var other = second
-                (other.project, other.apiKey) = (one.project, one.apiKey)
-                try await other.learnsItsKey()
-                // Both know of the rotation when a token of each is followed by another one.
-                for node in [one, other] {
-                    try await waitUntil {
-                        let start = try await node.signUp("\(UUID())@example.com").refreshToken
-                        return try await node.refresh(start).refreshToken != start
-                    }
-                }
-                let nodes = [one, other]
-                let account = try await one.signUp("rotating@example.com")
-                let start = try #require(account.refreshToken)
-                let newest = try await withThrowingTaskGroup(of: String.self) { group in
-                    for number in 0..<50 {
-                        group.addTask {
-                            var token = start
-                            for step in 0..<4 {
-                                let reply = try await nodes[(number + step) % 2].refresh(token)
-                                #expect(reply.status == 200, "\(reply)")
-                                // Who never hears the answer goes on with the old token.
-                                if (number + step).isMultiple(of: 5) { continue }
-                                token = try #require(reply.refreshToken)
-                            }
-                            return token
-                        }
-                    }
-                    return try await group.reduce(into: Set<String>()) { $0.insert($1) }
-                }
-                for token in newest { #expect(try await other.refresh(token).status == 200) }
-                let live = try await TestDatabase.current.client.query(
-                    "SELECT revoked_at IS NULL FROM sessions WHERE account = \(account.localID ?? "")"
-                ) { try $0.next(Bool.self) }
-                #expect(live == [true])
-                for program in [firstProgram, secondProgram] {
-                    program.terminate()
-                    let result = await program.result()
-                    #expect(result.status == 0 && !result.output.contains("old refresh token"), "an alarm")
-                }
-            }
-        }
-    }
-
     @Test("sends mails through the server of its configuration, and warns of none then")
     func mails() async throws {
         var options = MailServer.Options()
