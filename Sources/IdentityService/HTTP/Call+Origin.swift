@@ -1,3 +1,4 @@
+import HTTPTypes
 import Projects
 
 /// Whose page sent a request: browsers state it, and no page can forge that.
