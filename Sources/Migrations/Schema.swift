@@ -18,8 +18,9 @@ package enum Schema {
                 "ALTER TABLE sessions DROP COLUMN code_hash, DROP COLUMN code_until",
                 "ALTER TABLE oob_codes DROP COLUMN phone_number",
                 "ALTER TABLE signing_keys DROP COLUMN retired_at",
+                "CREATE INDEX outbox_given_up_idx ON outbox (project, abandoned_at) WHERE abandoned_at IS NOT NULL",
             ],
-            fingerprint: "58b8c5125c40d1ae4bd34758621b3eaa"
+            fingerprint: "a352c99467fd3084b56283e50e315cd1"
         )
     )
 }

@@ -20,13 +20,13 @@ extension OutboxStore {
     ///
     /// - Parameter project: nil for those of all projects.
     package func givenUp(of project: ProjectID?, limit: Int = 1000) async throws -> [GivenUp] {
-        try await database.query(
+        let ofProject: SQL = project.map { "AND o.project = \($0.rawValue)" } ?? ""
+        return try await database.query(
             """
             SELECT o.project, o.message, o.kind, o.attempts, o.trace_parent, o.trace_state, o.payload, o.created_at,
                 o.abandoned_at
             FROM outbox o
-            WHERE o.abandoned_at IS NOT NULL AND o.kind = ANY(\(Self.resendable)) AND o.payload <> ''
-                AND (\(project == nil) OR o.project = \(project?.rawValue))
+            WHERE o.abandoned_at IS NOT NULL AND o.kind = ANY(\(Self.resendable)) AND o.payload <> '' \(sql: ofProject)
             ORDER BY o.abandoned_at DESC, o.message LIMIT \(Int64(limit))
             """
         ) { row -> GivenUp? in

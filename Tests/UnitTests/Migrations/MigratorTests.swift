@@ -211,7 +211,7 @@ struct MigratorTests {
         try await Migrator(client).migrate()
         for sql: SQL in [
             "ALTER TABLE sessions ADD COLUMN code_hash bytea, ADD COLUMN code_until timestamptz",
-            "ALTER TABLE oob_codes ADD COLUMN phone_number text",
+            "ALTER TABLE oob_codes ADD COLUMN phone_number text", "DROP INDEX outbox_given_up_idx",
             "ALTER TABLE signing_keys ADD COLUMN retired_at timestamptz",
         ] {
             try await client.execute(sql)
