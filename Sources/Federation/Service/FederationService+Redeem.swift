@@ -1,6 +1,11 @@
+import Foundation
+import HTTPTypes
 import Linking
+import Outbound
 package import Projects
 import Secrets
+import StrictJSON
+import Text
 
 extension FederationService {
     /// Finishes a sign-in: checks the callback against the flow, exchanges the code, verifies the response.
@@ -121,5 +126,185 @@ extension FederationService {
             throw .codeRejected(error: "malformed")
         }
         return code
+    }
+}
+
+extension FederationService {
+    /// Exchanges a code at the flow's token endpoint (RFC 6749 §4.1.3), in exactly one request.
+    func exchange(
+        _ code: String,
+        flow: AuthorizationFlow,
+        definition: ProviderDefinition,
+        secret: Secret?
+    ) async throws(FederationError) -> TokenAnswer {
+        var form: [(name: String, value: String)] = [("grant_type", "authorization_code"), ("code", code)]
+        if let redirectURI = flow.redirectURI { form.append(("redirect_uri", redirectURI)) }
+        if let verifier = flow.pkceVerifier { form.append(("code_verifier", verifier)) }
+        let client = ProviderClient(id: flow.clientID, authentication: flow.clientAuthentication, secret: secret)
+        let response = try await post(form, to: flow.tokenEndpoint, as: client, definition: definition)
+        return try TokenAnswer(response, definition: definition)
+    }
+}
+
+/// Our client at a provider: the client ID, and its credential (RFC 6749 §2.3).
+struct ProviderClient: Sendable {
+    var id: String
+    var authentication: ProviderDefinition.ClientAuthentication
+    /// The secret itself, or the private key that signs one.
+    var secret: Secret?
+}
+
+extension FederationService {
+    /// Posts a form to an endpoint that authenticates the client (token, revocation), in exactly one request.
+    ///
+    /// - Throws: ``FederationError/unavailable(_:)`` without a response, ``FederationError/misconfigured(_:)`` without
+    ///   a
+    ///   key that can sign; the caller interprets the response.
+    func post(
+        _ form: [(name: String, value: String)],
+        to url: String,
+        as client: ProviderClient,
+        definition: ProviderDefinition
+    ) async throws(FederationError) -> OutboundResponse {
+        var form = form
+        var headers: HTTPFields = [
+            .accept: definition.token.accept,
+            .contentType: "application/x-www-form-urlencoded",
+        ]
+        switch client.authentication {
+        case .basic:
+            let parts = [client.id, client.secret?.reveal() ?? ""]
+            let pair = (definition.token.encodesBasic ? parts.map { PercentEncoding.encode($0) } : parts).joined(
+                separator: ":"
+            )
+            headers[.authorization] = "Basic " + Data(pair.utf8).base64EncodedString()
+        case .post:
+            form.append(("client_id", client.id))
+            form.append(("client_secret", client.secret?.reveal() ?? ""))
+        case .none, .automatic:
+            form.append(("client_id", client.id))
+        case .appleSecret, .privateKeyJWT:
+            form += try assertion(of: client, for: url, definition: definition)
+        }
+        form += definition.token.extraParameters.sorted { $0.key < $1.key }.map { (name: $0.key, value: $0.value) }
+        let request = OutboundRequest(
+            method: .post,
+            url: url,
+            headers: headers,
+            body: Array(FormFields(form).text.utf8),
+            maximumResponseSize: 256 * 1024
+        )
+        return try await call(request, of: definition)
+    }
+
+    /// The form fields with which a client with a private key authenticates.
+    private func assertion(
+        of client: ProviderClient,
+        for url: String,
+        definition: ProviderDefinition
+    ) throws(FederationError) -> [(name: String, value: String)] {
+        do throws(InvalidDefinition) {
+            if client.authentication == .appleSecret,
+                let secret = try AppleClientSecret.value(for: client, now: seconds)
+            {
+                return [("client_id", client.id), ("client_secret", secret)]
+            }
+            let key = try ClientKey(client.secret)
+            if client.authentication == .appleSecret {
+                let secret = try ClientAssertion.appleSecret(
+                    clientID: client.id,
+                    key: key,
+                    variables: definition.variables,
+                    audience: definition.issuers.first ?? "",
+                    now: seconds
+                )
+                return [("client_id", client.id), ("client_secret", secret)]
+            }
+            let assertion = try ClientAssertion.clientAssertion(
+                clientID: client.id,
+                key: key,
+                keyID: definition.variables["keyId"],
+                // Never a value from discovery: a provider could get assertions that are valid at another one
+                // (CVE-2025-27370). Without an issuer there is no discovery either.
+                audience: definition.variables["audience"] ?? definition.issuers.first ?? url,
+                id: random.handle(),
+                now: seconds
+            )
+            return [
+                ("client_id", client.id),
+                ("client_assertion_type", "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"),
+                ("client_assertion", assertion),
+            ]
+        } catch {
+            throw .misconfigured(error)
+        }
+    }
+}
+
+/// The tokens that came through the browser with the code.
+struct FrontChannel: Sendable {
+    /// Verified; nil if it was not requested.
+    var idToken: VerifiedIDToken?
+    /// Checked and then dropped: the app has it already, and only the token endpoint's tokens are stored or used.
+    var accessToken: String?
+
+    /// Both ID tokens must be about the same user (OIDC Core §3.3.3.6).
+    func requireSamePerson(as other: VerifiedIDToken) throws(FederationError) {
+        guard let idToken else { return }
+        guard idToken.subject.utf8.elementsEqual(other.subject.utf8), idToken.claims["iss"] == other.claims["iss"]
+        else { throw .subjectMismatch }
+    }
+}
+
+extension FederationService {
+    /// Verifies the other parts of the response type before the code is sent anywhere (OIDC Core §3.3.2, T-B9).
+    ///
+    /// If a requested part is missing, the sign-in fails; a part that was not requested is ignored.
+    func frontChannel(
+        of callback: ProviderCallback,
+        code: String,
+        _ flow: AuthorizationFlow,
+        _ provider: ResolvedProvider,
+        _ configuration: ProviderConfiguration
+    ) async throws(FederationError) -> FrontChannel {
+        let parts = flow.responseType.parts
+        var front = FrontChannel()
+        if parts.contains(.token) {
+            guard let token = callback["access_token"], TokenAnswer.isToken(token) else {
+                throw .invalidAnswer(.missingAccessToken)
+            }
+            front.accessToken = token
+        }
+        guard parts.contains(.idToken) else { return front }
+        guard let text = callback["id_token"] else { throw .invalidAnswer(.missingIDToken) }
+        var expectation = IDTokenExpectation(
+            flow,
+            provider.definition,
+            configuration,
+            accessToken: front.accessToken,
+            code: code
+        )
+        expectation.requiresHashes = true
+        front.idToken = try await verifyIDToken(CompactJWT(text), of: provider, expectation)
+        return front
+    }
+
+    /// Without an ID token, nothing binds an access token to the code: if our own token can read user info, this one
+    /// must return the same user.
+    func requireSameOwner(
+        of front: FrontChannel,
+        as own: ProviderProfile,
+        subject: String?,
+        at provider: ResolvedProvider
+    ) async throws(FederationError) {
+        guard let token = front.accessToken, front.idToken == nil else { return }
+        guard own.document[stated: "sub"] != nil else {
+            if let failure = own.failure { throw .unavailable(failure) }
+            return
+        }
+        let profile = try await profile(of: provider, accessToken: token, subject: subject)
+        guard profile.document[stated: "sub"] != nil else {
+            throw profile.failure.map { .unavailable($0) } ?? .accessTokenRejected
+        }
     }
 }

@@ -17,7 +17,6 @@ struct EvidenceSourceTests {
             // Explains what would happen, and opens nothing.
             "Accounts/ExplainSignIn.swift",
             "Development/FakeCredentialVerifier.swift", "Federation/OAuth1/FederationService+Verifier.swift",
-            "Federation/Service/FederationService+AccessToken.swift",
             "Federation/Service/FederationService+Redeem.swift", "Federation/Service/FederationService+Verify.swift",
         ],
         "CustomToken": ["Accounts/SignInWithCustomToken.swift", "Development/UnsignedCustomTokens.swift"],

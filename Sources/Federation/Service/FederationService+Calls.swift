@@ -1,5 +1,6 @@
 import HTTPTypes
 import Outbound
+package import Projects
 import StrictJSON
 
 extension FederationService {
@@ -77,5 +78,15 @@ extension OutboundResponse {
     /// The headers that GitHub's "Rate limits for the REST API" names.
     fileprivate var reportsRateLimit: Bool {
         headers[.retryAfter] != nil || HTTPField.Name("x-ratelimit-remaining").flatMap { headers[$0] } == "0"
+    }
+}
+
+extension FederationService {
+    /// Calls providers for a project, in its share of each host.
+    package func calling<Value, Failure: Error>(
+        for project: ProjectID,
+        _ work: () async throws(Failure) -> Value
+    ) async throws(Failure) -> Value {
+        try await OutboundShare.with(project.rawValue, work)
     }
 }
