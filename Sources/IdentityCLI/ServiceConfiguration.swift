@@ -42,8 +42,7 @@ struct ServiceConfiguration: Sendable {
     var authorities = OutboundAuthorities()
     /// `mail.smtp.*`; nil without `mail.smtp.host`.
     var mail: MailConfiguration?
-    /// `passwords.leaked` (default none): a file of `identity passwords build-filter`, or the https URL of a service, for
-    /// projects that refuse leaked passwords.
+    /// `passwords.leaked` (default none): the https URL of a service, for projects that refuse leaked passwords.
     var leakedPasswords: String?
     /// The source of the encryption keys; required by `serve`.
     var encryptionKeys: EncryptionKeys?

@@ -29,7 +29,8 @@ package enum MigrationError: Error, CustomStringConvertible {
             "the database ends with the migration \(found) of before the first release: migrate it up to \(last) with a "
                 + "program that has that, then with this one"
         case .changed:
-            "the database's schema is not what its migrations make: compare `pg_dump -s` with a new database's"
+            "the tables beside schema_migrations are not those that its migrations make: compare `pg_dump -s` with that of a "
+                + "new database"
         case .unordered(let name): "the migration \(name) is not in the order of the names"
         case .tooFewConnections: "migrating needs two connections"
         case .locked: "another program is migrating this database"

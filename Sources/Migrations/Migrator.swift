@@ -135,6 +135,8 @@ package struct Migrator: Sendable {
             guard error.sqlState == "55P03" else { throw failure }
             throw LockUnavailable(reason: failure, pause: .seconds(1))
         }
+        // How a default of bytes is written.
+        try await transaction.execute("SET LOCAL bytea_output = 'hex'")
         guard try await Self.fingerprint(transaction) == earlier.fingerprint else { throw MigrationError.changed }
         try await transaction.execute("DELETE FROM schema_migrations WHERE position > 0")
         try await transaction.execute(
@@ -147,9 +149,10 @@ package struct Migrator: Sendable {
         try await executor.query(
             """
             WITH tables AS (
-                SELECT oid, relname FROM pg_class
-                WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p') AND NOT relispartition
-                    AND relname <> 'schema_migrations'
+                SELECT c.oid, c.relname, c.relnamespace::regnamespace::text || '.' AS prefix
+                FROM pg_class c JOIN pg_class own ON own.relnamespace = c.relnamespace
+                WHERE own.oid = 'schema_migrations'::regclass AND c.oid <> own.oid
+                    AND c.relkind IN ('r', 'p') AND NOT c.relispartition
             ), facts AS (
                 SELECT concat_ws(' ', t.relname, a.attname, format_type(a.atttypid, a.atttypmod), a.attnotnull,
                     pg_get_expr(d.adbin, d.adrelid)) AS fact
@@ -159,7 +162,7 @@ package struct Migrator: Sendable {
                 SELECT pg_get_constraintdef(c.oid) FROM tables t JOIN pg_constraint c ON c.conrelid = t.oid
                 WHERE c.contype = 'c'
                 UNION ALL
-                SELECT replace(pg_get_indexdef(i.indexrelid), current_schema() || '.', '')
+                SELECT replace(pg_get_indexdef(i.indexrelid), t.prefix, '')
                 FROM tables t JOIN pg_index i ON i.indrelid = t.oid
             )
             SELECT md5(string_agg(fact, ';' ORDER BY fact COLLATE "C")) FROM facts

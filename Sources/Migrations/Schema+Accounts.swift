@@ -182,7 +182,7 @@ extension Schema {
             CONSTRAINT credential_subjects_pkey PRIMARY KEY (project, tenant, provider, subject)
         )
         """,
-        // What an account lost to another identity, by its version when it did.
+        // What an account lost to another identity, by its version when it did; gone with the account.
         """
         CREATE TABLE detached_credentials (
             project text NOT NULL,

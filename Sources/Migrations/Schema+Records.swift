@@ -30,6 +30,7 @@ extension Schema {
         "CREATE INDEX outbox_due_idx ON outbox (next_attempt_at) WHERE delivered_at IS NULL AND abandoned_at IS NULL",
         "CREATE INDEX outbox_expires_at_idx ON outbox (expires_at) WHERE expires_at IS NOT NULL",
         "CREATE INDEX outbox_given_up_idx ON outbox (project, abandoned_at) WHERE abandoned_at IS NOT NULL",
+        // A receiver's backlog is passed over, not read.
         """
         CREATE INDEX outbox_receiver_idx ON outbox (kind, project, receiver, next_attempt_at)
         WHERE delivered_at IS NULL AND abandoned_at IS NULL

@@ -40,19 +40,24 @@ extension Schema {
             CONSTRAINT sessions_pkey PRIMARY KEY (project, account, session)
         ) WITH (fillfactor = 80)
         """,
+        // Each sign-in looks whether an account has too many.
         "CREATE INDEX sessions_active_idx ON sessions (project, account, auth_time) WHERE revoked_at IS NULL",
+        // Those of browsers that have become old.
         """
         CREATE INDEX sessions_browsers_idx ON sessions (created_at)
         WHERE browser_session = session AND revoked_at IS NULL
         """,
+        // From each portion of an ended application's grants to the next.
         """
         CREATE INDEX sessions_granted_idx ON sessions (project, client, account, session)
         WHERE client IS NOT NULL AND revoked_at IS NULL
         """,
+        // Ended ones whose application has to be told.
         """
         CREATE INDEX sessions_logouts_idx ON sessions (project, client, revoked_at)
         WHERE tells_client AND revoked_at IS NOT NULL
         """,
+        // The feed of revocations.
         """
         CREATE INDEX sessions_revoked_at_idx ON sessions (project, revoked_at, account, session)
         WHERE revoked_at IS NOT NULL

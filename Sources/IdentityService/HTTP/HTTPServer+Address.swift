@@ -50,6 +50,7 @@ extension HTTPServer.Address {
             throw Unusable(self, error)
         }
         let probe = socket(address.protocol.rawValue, Int32(SOCK_STREAM.rawValue), 0)
+        guard probe >= 0 else { throw Unusable(self, code: errno) }
         defer { close(probe) }
         var yes: Int32 = 1
         let isBound = unsafe address.withSockAddr { pointer, size in

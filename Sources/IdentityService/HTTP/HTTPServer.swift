@@ -28,6 +28,10 @@ package struct HTTPServer: Service {
 
     /// For how long nothing must have been accepted before the port closes: handshakes in progress end meanwhile.
     private static let settling = TimeAmount.milliseconds(20)
+    private static let longestSettling = 50
+
+    /// The system has closed the listening socket.
+    private struct NoLongerListening: Error {}
 
     /// - Parameters:
     ///   - tls: nil for plain HTTP.
@@ -43,7 +47,7 @@ package struct HTTPServer: Service {
         connections = Connections(responder: responder, tls: tls)
     }
 
-    /// - Throws: ``Address/Unusable``.
+    /// - Throws: ``Address/Unusable``; an error if the system closes the listening socket.
     package func run() async throws {
         let accepted = AcceptedConnections()
         let listener: any Channel
@@ -51,17 +55,39 @@ package struct HTTPServer: Service {
             throw Address.Unusable(address, error)
         }
         await onRunning(listener.localAddress?.port ?? address.port)
-        try? await gracefulShutdown()
-        try? await SynFilter.attach(to: listener)
-        var count: Int
-        repeat {
-            count = accepted.count
-            try? await listener.eventLoop.scheduleTask(in: Self.settling) {}.futureResult.get()
-        } while accepted.count != count
+        try await waitForStop(of: listener)
+        await settle(listener, accepted)
         try? await listener.close()
         let open = accepted.open
         for connection in open { connection.pipeline.fireUserInboundEventTriggered(ChannelShouldQuiesceEvent()) }
         for connection in open { try? await connection.closeFuture.get() }
+    }
+
+    private func waitForStop(of listener: any Channel) async throws {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try? await gracefulShutdown() }
+            group.addTask {
+                // Cancelled, it returns.
+                let (ends, end) = AsyncStream.makeStream(of: Void.self)
+                listener.closeFuture.whenComplete { _ in end.yield() }
+                for await _ in ends { throw NoLongerListening() }
+            }
+            defer { group.cancelAll() }
+            try await group.next()
+        }
+    }
+
+    /// Waits until all that the kernel has taken is accepted and set up; not for ever where it cannot be told to take no
+    /// more.
+    private func settle(_ listener: any Channel, _ accepted: AcceptedConnections) async {
+        try? await SynFilter.attach(to: listener)
+        for _ in 1...Self.longestSettling {
+            let count = accepted.count
+            try? await listener.eventLoop.scheduleTask(in: Self.settling) {}.futureResult.get()
+            guard accepted.count != count else { break }
+        }
+        for loop in MultiThreadedEventLoopGroup.singleton.makeIterator() { try? await loop.submit {}.get() }
+        try? await listener.eventLoop.submit {}.get()
     }
 
     private func listen(_ accepted: AcceptedConnections) async throws -> any Channel {
@@ -69,7 +95,9 @@ package struct HTTPServer: Service {
             .serverChannelOption(.backlog, value: 256)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
             .serverChannelInitializer { channel in
-                channel.eventLoop.makeCompletedFuture { try channel.pipeline.syncOperations.addHandler(accepted) }
+                channel.eventLoop.makeCompletedFuture {
+                    try channel.pipeline.syncOperations.addHandlers(AcceptBackoffHandler(), accepted)
+                }
             }
             .childChannelOption(.allowRemoteHalfClosure, value: true)
             .childChannelInitializer(connections.setUp)

@@ -470,10 +470,10 @@ def test_nothing_fires_of_ordinary_traffic(world):
     up, refreshes = 'min(count_over_time(up{job="identity"}[1h]))', (
         'rate(http_server_request_duration_seconds_count{http_route="/v1/token", http_response_status_code="200"}[5s])')
     clusters.wait_until(lambda: min(world.prometheus.evaluations(), world.prometheus.value(up)) > enough, 120, "the evaluations")
-    assert world.prometheus.value(refreshes) > 1
+    assert world.prometheus.value(refreshes) > 0
     for rule in world.prometheus.ask("rules")["groups"][0]["rules"]:
         assert rule["health"] == "ok", rule
-    assert world.prometheus.ask("query", query='count_over_time(ALERTS{alertname!="IdentityDown", alertstate="firing"}[1h])')["result"] == []
+    assert world.prometheus.ask("query", query='count_over_time(ALERTS{alertname!="IdentityDown", severity="page", alertstate="firing"}[1h])')["result"] == []
 
 
 @pytest.mark.parametrize("alert, cause", CAUSES, ids=[f"{alert}-{cause.__name__}" for alert, cause in CAUSES])
