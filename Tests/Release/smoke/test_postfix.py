@@ -45,7 +45,7 @@ class Postfix:
         with open(f"{self.folder}/tls.pem", "a") as file, open(f"{self.folder}/tls.crt") as certificate:
             file.write(certificate.read())
         self.write([])
-        self.run("start")
+        self.start()
 
     def write(self, options):
         # Debian's own services, outside of its chroot, and our port instead of 25.
@@ -56,15 +56,19 @@ class Postfix:
         with open(os.path.join(self.conf, "master.cf"), "w") as file:
             file.write("\n".join(lines) + "\n")
 
-    def run(self, *words):
-        done = subprocess.run(["/usr/sbin/postfix", "-c", self.conf, *words], capture_output=True, text=True)
-        assert done.returncode == 0, done.stderr
+    def run(self, word):
+        return subprocess.run(["/usr/sbin/postfix", "-c", self.conf, word], capture_output=True).returncode == 0
+
+    def start(self):
+        # It refuses while the one before has not quite ended.
+        clusters.wait_until(lambda: self.run("start"), what="Postfix")
 
     def become(self, *options):
         """Starts again with other options of its smtpd: connections of before would not have them."""
         self.run("abort")
+        clusters.wait_until(lambda: not self.run("status"), what="the end of Postfix")
         self.write(options)
-        self.run("start")
+        self.start()
 
     def text(self):
         with open(self.log) as file:
