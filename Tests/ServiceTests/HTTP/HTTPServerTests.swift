@@ -70,9 +70,11 @@ struct HTTPServerTests {
 
     @Test("resets no connection when it stops: whoever has connected has a response")
     func resetsNone() async throws {
+        var limits = ServiceResponder.Limits.patient
+        limits.parting = .minutes(10)
         for _ in 1...10 {
             let (answers, answered) = AsyncStream.makeStream(of: Void.self)
-            try await ServiceFixture().serve { port, group in
+            try await ServiceFixture(limits: limits).serve { port, group in
                 try await withThrowingDiscardingTaskGroup { clients in
                     for _ in 1...16 {
                         clients.addTask {
