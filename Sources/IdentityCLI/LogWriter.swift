@@ -44,10 +44,10 @@ final class LogWriter: @unchecked Sendable {
         }
     }
 
-    /// Waits until everything is written, at most a second.
+    /// Waits until everything is written, at most five seconds.
     static func flush() {
         for writer in [output, errors] {
-            let deadline = Date(timeIntervalSinceNow: 1)
+            let deadline = Date(timeIntervalSinceNow: 5)
             writer.condition.withLock {
                 while writer.isWriting || !writer.waiting.isEmpty, writer.condition.wait(until: deadline) {}
             }
