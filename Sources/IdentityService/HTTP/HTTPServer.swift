@@ -10,7 +10,7 @@ import Synchronization
 ///
 /// When a port closes, connections that the kernel has taken but nobody has accepted are reset with their requests, and a
 /// proxy answers 502, because it must not repeat a POST. So the kernel is told first to take no more.
-package struct HTTPServer: Service {
+package struct HTTPServer: Service, CustomStringConvertible {
     package struct Address: Sendable {
         package var host: String
         /// 0 for any free port, which `onRunning` reports.
@@ -46,6 +46,9 @@ package struct HTTPServer: Service {
         self.onRunning = onRunning
         connections = Connections(responder: responder, tls: tls)
     }
+
+    /// For the log of services, which would else describe all that it responds with.
+    package var description: String { "HTTPServer(\(address.host):\(address.port))" }
 
     /// - Throws: ``Address/Unusable``; an error if the system closes the listening socket.
     package func run() async throws {

@@ -131,6 +131,7 @@ struct ServeTests {
             #expect(result.status == 0, "\(result)")
 
             let lines = result.output.split(separator: "\n")
+            #expect(lines.allSatisfy { $0.utf8.count < 10_000 }, "what a service is made of is no log line")
             var requests = 0
             for line in lines {
                 let entry = try JSON(parsing: Array(line.utf8))
