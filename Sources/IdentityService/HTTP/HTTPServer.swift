@@ -161,6 +161,8 @@ private final class AcceptedConnections: ChannelInboundHandler, Sendable {
 /// Has the kernel drop what would begin a new connection: the client tries again a second later, and is refused then.
 ///
 /// A classic BPF program (Linux, Documentation/networking/filter.rst) that sees each TCP segment from its header on.
+///
+/// `@unchecked Sendable`: the instructions are written once and live as long as the process.
 @safe private struct SynFilter: @unchecked Sendable {
     private struct Instruction {
         var code: UInt16
