@@ -89,8 +89,8 @@ oauth: release ## Let clients that nobody here wrote sign in at the packaged pro
 
 client: ## Build and test the Swift client package against IDENTITY_PROGRAM or the program just built; REFRESHES=10000.
 	[ -n "$$IDENTITY_PROGRAM" ] || $(BUILD) --product identity
-	swift build --package-path Client --build-tests
-	$(PROGRAM) REFRESHES=$(REFRESHES) swift test --package-path Client --skip-build --disable-xctest
+	swift build --package-path Client --traits Hummingbird --build-tests
+	$(PROGRAM) REFRESHES=$(REFRESHES) swift test --package-path Client --traits Hummingbird --skip-build --disable-xctest
 	Client/scripts/check-apple
 
 samples: ## Run the Swift samples against `identity dev` of IDENTITY_PROGRAM or of the program just built.

@@ -96,7 +96,6 @@ let package = Package(
             dependencies: [
                 "IdentityHummingbird", "IdentityServer", "IdentityServerTestKit",
                 .product(name: "Hummingbird", package: "hummingbird", condition: .when(traits: ["Hummingbird"])),
-                .product(name: "HummingbirdTesting", package: "hummingbird", condition: .when(traits: ["Hummingbird"])),
             ],
             swiftSettings: strict
         ),

@@ -14,6 +14,7 @@ import Darwin
 package final class TestServer: Sendable {
     package let url: URL
     private let descriptor: Int32
+    private let isClosed = Protected(false)
 
     package init(_ handler: @escaping @Sendable (_ request: Data) -> Data?) throws {
         let descriptor = try Self.bound { bind($0, $1, $2) }
@@ -21,10 +22,17 @@ package final class TestServer: Sendable {
         self.descriptor = descriptor
         guard let url = URL(string: "http://127.0.0.1:\(Self.port(of: descriptor))") else { throw URLError(.badURL) }
         self.url = url
+        let isClosed = isClosed
         Thread.detachNewThread {
+            // Closed by who accepts: closed by another, its number may be the next server's while this one accepts.
+            defer { close(descriptor) }
             while true {
                 let connection = accept(descriptor, nil, nil)
-                guard connection >= 0 else { return }
+                if isClosed.withLock({ $0 }) {
+                    if connection >= 0 { close(connection) }
+                    return
+                }
+                guard connection >= 0 else { continue }
                 Thread.detachNewThread {
                     if let request = Self.readMessage(connection), let response = handler(request) {
                         Self.send(response, to: connection)
@@ -38,7 +46,11 @@ package final class TestServer: Sendable {
 
     deinit {
         shutdown(descriptor, Int32(SHUT_RDWR))
-        close(descriptor)
+        isClosed.withLock { $0 = true }
+        // Where a shutdown does not end `accept`, a connection does.
+        if let port = url.port, let connection = try? Self.bound(port: UInt16(port), { connect($0, $1, $2) }) {
+            close(connection)
+        }
     }
 
     /// A complete response, with JSON unless `type` says otherwise.
