@@ -5,20 +5,13 @@ package import Linking
 // no second read.
 
 extension Account {
-    mutating func apply(_ profile: Profile) {
-        displayName = profile.displayName
-        photoURL = profile.photoURL
-        screenName = profile.screenName
-        language = profile.language
-        timeZone = profile.timeZone
-        dateOfBirth = profile.dateOfBirth
-    }
+    mutating func apply(_ profile: Profile) { self.profile = profile.only(Profile.ofAccounts) }
 
     /// With a name that the provider sends only once, if the account has none.
     func named(by credential: FederatedCredential) -> Account {
         guard credential.nameComesOnce else { return self }
         var account = self
-        account.displayName = displayName ?? credential.identity.profile.displayName
+        account.displayName = self.displayName ?? credential.identity.profile.displayName
         return account
     }
 
@@ -29,8 +22,8 @@ extension Account {
         account.linked.removeAll { $0.provider == identity.provider }
         account.linked.append(LinkedCredential(identity))
         account.linked.sort { $0.provider.rawValue < $1.provider.rawValue }
-        account.displayName = displayName ?? identity.profile.displayName
-        account.photoURL = photoURL ?? identity.profile.photoURL
+        account.displayName = self.displayName ?? identity.profile.displayName
+        account.photoURL = self.photoURL ?? identity.profile.photoURL
         account.apply(effect)
         return account
     }
@@ -61,19 +54,6 @@ extension Account {
         account.linked = [LinkedCredential(identity)]
         account.apply(identity.profile)
         return account
-    }
-}
-
-extension LinkedCredential {
-    init(_ identity: FederatedIdentity) {
-        self.init(
-            provider: identity.provider,
-            subject: identity.subject,
-            email: identity.email?.canonical,
-            displayName: identity.profile.displayName,
-            photoURL: identity.profile.photoURL,
-            screenName: identity.profile.screenName
-        )
     }
 }
 

@@ -32,12 +32,7 @@ package struct ImportAccounts: Sendable {
         package var emailVerified = false
         package var initialEmail: String?
         package var emailLinkSignIn = false
-        package var displayName: String?
-        package var photoURL: String?
-        package var screenName: String?
-        package var language: String?
-        package var timeZone: String?
-        package var dateOfBirth: String?
+        package var profile = Profile()
         package var phoneNumber: String?
         package var disabled: Bool?
         package var customAuth = false
@@ -261,12 +256,7 @@ package struct ImportAccounts: Sendable {
             throw .invalidPhoneNumber
         }
         do throws(AccountsError) {
-            account.displayName = try ProfileRules.displayName(entry.displayName)
-            account.photoURL = try ProfileRules.photoURL(entry.photoURL)
-            account.screenName = try ProfileRules.displayName(entry.screenName)
-            account.language = try ProfileRules.displayName(entry.language)
-            account.timeZone = try ProfileRules.displayName(entry.timeZone)
-            account.dateOfBirth = try ProfileRules.displayName(entry.dateOfBirth)
+            for field in Profile.ofAccounts { account.profile[field] = try field.checked(entry.profile[field]) }
         } catch { throw .invalidProfile }
         account.customAttributes = try claims(entry.customAttributes)
         account.disabled = entry.disabled
@@ -302,17 +292,16 @@ package struct ImportAccounts: Sendable {
         guard let text else { return nil }
         do { return try CustomClaimRules.check(text) } catch .claimsTooLarge {
             throw .claimsTooLarge
-        } catch .forbiddenClaim {
+        } catch where error.code == "FORBIDDEN_CLAIM" {
             throw .reservedClaim
         } catch { throw .invalidClaims }
     }
 
     private func linked(_ credentials: [LinkedCredential]) throws(ImportProblem) -> [LinkedCredential] {
         for (index, credential) in credentials.enumerated() {
-            let texts = [
-                credential.provider.rawValue, credential.subject, credential.email, credential.displayName,
-                credential.photoURL, credential.screenName,
-            ]
+            let texts =
+                [credential.provider.rawValue, credential.subject, credential.email]
+                + Profile.ofIdentities.map { credential.profile[$0] }
             guard !credential.provider.rawValue.isEmpty, !credential.subject.isEmpty else { throw .missingSubject }
             guard credential.provider.isFederated, credential.provider.rawValue.utf8.count <= 128,
                 credential.subject.utf8.count <= 255,
@@ -325,6 +314,7 @@ package struct ImportAccounts: Sendable {
         return credentials.map { credential in
             var credential = credential
             credential.email = credential.email.flatMap { EmailAddress($0) }?.canonical ?? credential.email
+            for field in Profile.ofIdentities where credential.profile[field] == "" { credential.profile[field] = nil }
             return credential
         }.sorted { $0.provider.rawValue < $1.provider.rawValue }
     }
@@ -364,7 +354,7 @@ package struct ImportAccounts: Sendable {
             throw .enrollmentTwice
         } catch .secondFactor(.invalidEnrollment) {
             throw .invalidEnrollment
-        } catch .displayNameTooLong, .invalidProfileAttribute {
+        } catch where error.code == "INVALID_PROFILE_ATTRIBUTE" {
             throw .invalidProfile
         } catch {
             throw .secondFactorNotSupported

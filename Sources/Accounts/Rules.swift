@@ -41,6 +41,13 @@ enum ProfileRules {
     }
 }
 
+extension Profile.Field {
+    /// The text of an import, if the rules allow it.
+    func checked(_ text: String?) throws(AccountsError) -> String? {
+        isURL ? try ProfileRules.photoURL(text) : try ProfileRules.displayName(text)
+    }
+}
+
 extension Parts {
     /// Refuses a user's new password that breaks the rules or, if the project wants to know, that was leaked.
     func check(_ password: Secret, _ caller: Caller) async throws {

@@ -29,20 +29,21 @@ package struct FakeCredentialVerifier: CredentialVerifier {
             throw .missingSubject(claims: "{}")
         }
         let assertedEmail = assertion.flatMap { EmailAddress($0.nameID) }
+        var profile = Profile(
+            displayName: text("name", "display_name"),
+            photoURL: text("picture", "photo_url"),
+            screenName: text("screen_name", "login")
+        )
+        profile.firstName = text("given_name")
+        profile.lastName = text("family_name")
+        profile.language = text("locale")
         let identity = FederatedIdentity(
             provider: id,
             subject: subject,
             issuer: "",
             email: assertedEmail ?? text("email").flatMap(EmailAddress.init),
             emailVerifiedClaim: assertion != nil || [.bool(true), .string("true")].contains(object["email_verified"]),
-            profile: Profile(
-                displayName: text("name", "display_name"),
-                firstName: text("given_name"),
-                lastName: text("family_name"),
-                screenName: text("screen_name", "login"),
-                photoURL: text("picture", "photo_url"),
-                language: text("locale")
-            )
+            profile: profile
         )
         let tokens = ProviderTokens(
             idToken: credential.idToken?.reveal(),

@@ -1,6 +1,7 @@
 package import struct Foundation.Date
 
 /// A user of an app.
+@dynamicMemberLookup
 package struct Account: Sendable, Hashable {
     package var id: AccountID
     /// Incremented by every change that decisions depend on; a write that was decided on an older version does not
@@ -10,8 +11,7 @@ package struct Account: Sendable, Hashable {
     package var emailVerified = false
     /// The email before its first change, for recovery.
     package var initialEmail: String?
-    package var displayName: String?
-    package var photoURL: String?
+    package var profile = Profile()
     /// E.164.
     package var phoneNumber: String?
     package var hasPassword = false
@@ -37,10 +37,6 @@ package struct Account: Sendable, Hashable {
     package var createdAt: Date
     package var lastSignInAt: Date?
     package var lastRefreshAt: Date?
-    package var screenName: String?
-    package var language: String?
-    package var timeZone: String?
-    package var dateOfBirth: String?
     /// The factors that a sign-in must prove after the first step, in the order of their enrollment.
     package var secondFactors: [SecondFactor] = []
     /// In the order of their enrollment.
@@ -53,6 +49,11 @@ package struct Account: Sendable, Hashable {
         self.version = version
         self.validSince = validSince
         self.createdAt = createdAt
+    }
+
+    package subscript(dynamicMember path: WritableKeyPath<Profile, String?>) -> String? {
+        get { profile[keyPath: path] }
+        set { profile[keyPath: path] = newValue }
     }
 
     package var isDisabled: Bool { disabled == true }
@@ -98,37 +99,36 @@ package struct Account: Sendable, Hashable {
 }
 
 /// A provider's identity linked to an account, with the provider's profile at the time of linking.
+@dynamicMemberLookup
 package struct LinkedCredential: Sendable, Hashable {
     package var provider: ProviderID
     package var subject: String
     package var email: String?
-    package var displayName: String?
-    package var photoURL: String?
-    package var screenName: String?
+    package var profile: Profile
 
-    package init(
-        provider: ProviderID,
-        subject: String,
-        email: String? = nil,
-        displayName: String? = nil,
-        photoURL: String? = nil,
-        screenName: String? = nil
-    ) {
+    package init(provider: ProviderID, subject: String, email: String? = nil, profile: Profile = Profile()) {
         self.provider = provider
         self.subject = subject
         self.email = email
-        self.displayName = displayName
-        self.photoURL = photoURL
-        self.screenName = screenName
+        self.profile = profile.only(Profile.ofIdentities)
     }
+
+    package init(_ identity: FederatedIdentity) {
+        self.init(
+            provider: identity.provider,
+            subject: identity.subject,
+            email: identity.email?.canonical,
+            profile: identity.profile
+        )
+    }
+
+    package subscript(dynamicMember path: KeyPath<Profile, String?>) -> String? { profile[keyPath: path] }
 
     /// The credential with what its provider now says; what the provider leaves out stays.
     package func updated(by identity: FederatedIdentity) -> LinkedCredential {
-        var updated = self
-        if let email = identity.email { updated.email = email.canonical }
-        if let name = identity.profile.displayName { updated.displayName = name }
-        if let photo = identity.profile.photoURL { updated.photoURL = photo }
-        if let name = identity.profile.screenName { updated.screenName = name }
+        var updated = LinkedCredential(identity)
+        updated.email = updated.email ?? email
+        updated.profile.fill(from: profile)
         return updated
     }
 }

@@ -94,9 +94,7 @@ package struct AccountMerge: Sendable, Hashable {
         if Self.isEndangered(survivor, merged, in: after, movesMethods: !moved.isEmpty || !movedFactors.isEmpty) {
             conflicts.insert(Conflict(method: Self.email, reason: .emailNotVerified), at: 0)
         }
-        for field in MergeRecord.profile where after[keyPath: field] == nil {
-            after[keyPath: field] = merged[keyPath: field]
-        }
+        after.profile.fill(from: merged.profile)
         record.moved = moved
         record.phoneNumber = moved.contains(.phone) ? merged.phoneNumber : nil
         if moved.contains(.passkey) {
@@ -180,13 +178,13 @@ package struct AccountMerge: Sendable, Hashable {
 package struct MergeRecord: Sendable, Hashable, Codable {
     /// The values that an undo compares with the current ones.
     package struct Fields: Sendable, Hashable, Codable {
-        /// In the order of ``MergeRecord/profile``.
+        /// In the order of ``Profile/ofAccounts``; a record of an earlier release may have fewer.
         var profile: [String?]
         var emailLinkSignIn: Bool
         var passwordUpdatedAt: Date?
 
         init(_ account: Account) {
-            profile = MergeRecord.profile.map { account[keyPath: $0] }
+            profile = Profile.ofAccounts.map { account.profile[$0] }
             emailLinkSignIn = account.emailLinkSignIn
             passwordUpdatedAt = account.passwordUpdatedAt
         }
@@ -212,10 +210,5 @@ package struct MergeRecord: Sendable, Hashable, Codable {
     init(before: Fields, wasDisabled: Bool?) {
         (self.before, self.wasDisabled) = (before, wasDisabled)
         after = before
-    }
-
-    /// The members that the survivor takes if it has none.
-    static var profile: [WritableKeyPath<Account, String?>] {
-        [\.displayName, \.photoURL, \.screenName, \.language, \.timeZone, \.dateOfBirth]
     }
 }

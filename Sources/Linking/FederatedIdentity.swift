@@ -44,38 +44,3 @@ package struct FederatedIdentity: Sendable, Hashable, Codable {
         self.profile = profile
     }
 }
-
-/// The parts of a provider's profile that accounts store; nil if the provider did not send them.
-package struct Profile: Sendable, Hashable, Codable {
-    package var displayName: String?
-    package var firstName: String?
-    package var lastName: String?
-    package var nickName: String?
-    package var screenName: String?
-    package var photoURL: String?
-    package var language: String?
-    package var timeZone: String?
-    package var dateOfBirth: String?
-
-    package init(
-        displayName: String? = nil,
-        firstName: String? = nil,
-        lastName: String? = nil,
-        nickName: String? = nil,
-        screenName: String? = nil,
-        photoURL: String? = nil,
-        language: String? = nil,
-        timeZone: String? = nil,
-        dateOfBirth: String? = nil
-    ) {
-        self.displayName = displayName
-        self.firstName = firstName
-        self.lastName = lastName
-        self.nickName = nickName
-        self.screenName = screenName
-        self.photoURL = photoURL
-        self.language = language
-        self.timeZone = timeZone
-        self.dateOfBirth = dateOfBirth
-    }
-}

@@ -6,13 +6,13 @@ package enum LinkDecision: Sendable, Hashable {
     case keep
     case refuse(Refusal)
 
-    package enum Refusal: Error, Sendable, Hashable, CaseIterable {
+    package enum Refusal: String, Error, Sendable, Hashable, CaseIterable {
         /// K2: another account has the identity.
-        case identityLinkedToAnotherAccount
+        case identityLinkedToAnotherAccount = "FEDERATED_USER_ID_ALREADY_LINKED"
         /// K3: the account has another identity of this provider.
-        case providerAlreadyLinked
+        case providerAlreadyLinked = "PROVIDER_ALREADY_LINKED"
         /// K5: another account has the address.
-        case emailExists
+        case emailExists = "EMAIL_EXISTS"
     }
 
     /// The effect of linking on the account's own email.

@@ -98,9 +98,9 @@ package struct MergeUndo: Sendable, Hashable {
         if Self.returnFactors(record.factors, from: &back, to: &restored, keepsLost: isTakenOver) {
             left.append(AccountMerge.secondFactors)
         }
-        let after = MergeRecord.Fields(survivor).profile
-        for (index, field) in MergeRecord.profile.enumerated() where after[index] == record.after.profile[index] {
-            back[keyPath: field] = record.before.profile[index]
+        for (field, (before, after)) in zip(Profile.ofAccounts, zip(record.before.profile, record.after.profile))
+        where survivor.profile[field] == after {
+            back.profile[field] = before
         }
         self.survivor = back
         self.restored = restored
@@ -161,7 +161,7 @@ extension LinkedCredential {
             provider: detached.provider,
             subject: detached.subject,
             email: detached.email,
-            displayName: detached.displayName
+            profile: Profile(displayName: detached.displayName)
         )
     }
 }

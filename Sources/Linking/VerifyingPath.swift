@@ -51,8 +51,7 @@ extension Account {
         phoneNumber = nil
         emailLinkSignIn = false
         passkeys = []
-        (displayName, photoURL, screenName) = (nil, nil, nil)
-        (language, timeZone, dateOfBirth) = (nil, nil, nil)
+        profile = Profile()
         initialEmail = nil
         emailVerified = true
         self.validSince = validSince

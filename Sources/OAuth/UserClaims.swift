@@ -11,13 +11,11 @@ package enum UserClaims {
             if let text, !text.isEmpty { members.append((name, .string(text))) }
         }
         if scopes.contains("profile") {
-            add("name", account.displayName)
-            // What is no URL to others, is none of their business.
-            add("picture", account.photoURL.flatMap { URLParts($0)?.isWeb == true ? $0 : nil })
-            add("preferred_username", account.screenName)
-            add("birthdate", account.dateOfBirth)
-            add("locale", account.language)
-            add("zoneinfo", account.timeZone)
+            for field in Profile.ofAccounts {
+                let text = account.profile[field]
+                // What is no URL to others, is none of their business.
+                if !field.isURL || text.flatMap({ URLParts($0) })?.isWeb == true { add(field.claim, text) }
+            }
         }
         if scopes.contains("email"), let email = account.email {
             add("email", email.canonical)

@@ -43,21 +43,21 @@ enum AccountRow {
     static let ownColumnsWithoutActivity = ownColumns(activity: "NULL::timestamptz, NULL::timestamptz")
 
     /// The columns of one linked credential.
-    static let linkedColumns: SQL = "l.provider, l.subject, l.email, l.display_name, l.photo_url, l.screen_name"
+    static let linkedColumns: SQL = "l.provider, l.subject, l.email, \(sql: ProfileColumns.identity.names("l."))"
 
     static let joinsWithoutActivity: SQL = """
         LEFT JOIN LATERAL (
-            SELECT provider, subject, email, display_name, photo_url, screen_name FROM linked_credentials
+            SELECT provider, subject, email, \(sql: ProfileColumns.identity.names) FROM linked_credentials
             WHERE project = a.project AND account = a.account OFFSET 0
         ) l ON true
         """
 
     private static func ownColumns(activity: SQL) -> SQL {
         """
-        a.account, a.version, a.email, a.email_original, a.email_verified, a.initial_email, a.display_name,
-        a.photo_url, a.phone_number, a.password_hash IS NOT NULL, a.password_updated_at, a.email_link, a.custom_auth,
-        a.recoverable_until,        a.custom_attributes, a.disabled, a.valid_since, a.revoked_version, a.created_at, \(sql: activity),
-        a.screen_name, a.language, a.time_zone, a.date_of_birth, a.second_factors, a.passkeys
+        a.account, a.version, a.email, a.email_original, a.email_verified, a.initial_email, a.phone_number,
+        a.password_hash IS NOT NULL, a.password_updated_at, a.email_link, a.custom_auth, a.recoverable_until,
+        a.custom_attributes, a.disabled, a.valid_since, a.revoked_version, a.created_at, \(sql: activity),
+        a.second_factors, a.passkeys, \(sql: ProfileColumns.account.names("a."))
         """
     }
 
@@ -78,8 +78,6 @@ enum AccountRow {
         account.email = email.map { EmailAddress(canonical: $0, original: originalEmail ?? $0) }
         account.emailVerified = try row.next()
         account.initialEmail = try row.next()
-        account.displayName = try row.next()
-        account.photoURL = try row.next()
         account.phoneNumber = try row.next()
         account.hasPassword = try row.next()
         account.passwordUpdatedAt = try row.next()
@@ -93,12 +91,9 @@ enum AccountRow {
         account.createdAt = try row.next()
         account.lastSignInAt = try row.next()
         account.lastRefreshAt = try row.next()
-        account.screenName = try row.next()
-        account.language = try row.next()
-        account.timeZone = try row.next()
-        account.dateOfBirth = try row.next()
         account.secondFactors = try SecondFactorColumn.factors(in: row.next())
         account.passkeys = try PasskeyColumn.passkeys(in: row.next())
+        account.profile = try ProfileColumns.account.decode(&row)
         return account
     }
 
@@ -107,18 +102,9 @@ enum AccountRow {
         let provider: String? = try row.next()
         let subject: String? = try row.next()
         let email: String? = try row.next()
-        let displayName: String? = try row.next()
-        let photoURL: String? = try row.next()
-        let screenName: String? = try row.next()
+        let profile = try ProfileColumns.identity.decode(&row)
         guard let provider, let subject else { return nil }
-        return LinkedCredential(
-            provider: ProviderID(provider),
-            subject: subject,
-            email: email,
-            displayName: displayName,
-            photoURL: photoURL,
-            screenName: screenName
-        )
+        return LinkedCredential(provider: ProviderID(provider), subject: subject, email: email, profile: profile)
     }
 
     /// Merges the rows of each account, in the order in which accounts first appear.

@@ -121,6 +121,8 @@ extension AccountStore {
         if let emailLink = changes.emailLinkSignIn { after.emailLinkSignIn = emailLink }
         // A list that was made before all were dropped.
         if let passkeys = changes.passkeys, changes.firstVerification == nil { after.passkeys = passkeys }
+        after.displayName = changes.displayName ?? after.displayName
+        after.photoURL = changes.photoURL ?? after.photoURL
         after.linked.removeAll { changes.unlinked.contains($0.provider) }
         if let linked = changes.linked { after.linked.append(linked) }
         // One statement can write every column, because the row is locked and its other values cannot have changed.
@@ -134,9 +136,7 @@ extension AccountStore {
                 email = \(after.email?.canonical), email_original = \(after.email?.original),
                 email_verified = \(changes.emailVerified ?? after.emailVerified), email_link = \(after.emailLinkSignIn),
                 initial_email = \(changes.initialEmail ?? after.initialEmail),
-                display_name = \(changes.displayName ?? after.displayName),
-                photo_url = \(changes.photoURL ?? after.photoURL), screen_name = \(after.screenName),
-                language = \(after.language), time_zone = \(after.timeZone), date_of_birth = \(after.dateOfBirth),
+                \(sql: ProfileColumns.account.setting(after.profile)),
                 phone_number = \(after.phoneNumber), second_factors = \(secondFactors),
                 passkeys = \(try PasskeyColumn.text(of: after.passkeys)),
                 password_hash = CASE WHEN \(setsPassword) THEN \(password?.hash.hash) ELSE password_hash END,

@@ -95,11 +95,11 @@ extension AccountStore {
                 VALUES (\(scope.project.rawValue), \(scope.tenant.rawValue), \(linked.provider.rawValue),
                     \(linked.subject), \(account.rawValue), '')
             )
-            INSERT INTO linked_credentials (project, account, provider, tenant, subject, email, display_name,
-                photo_url, screen_name, linked_at, updated_at)
+            INSERT INTO linked_credentials (project, account, provider, tenant, subject, email,
+                \(sql: ProfileColumns.identity.names), linked_at, updated_at)
             VALUES (\(scope.project.rawValue), \(account.rawValue), \(linked.provider.rawValue),
-                \(scope.tenant.rawValue), \(linked.subject), \(linked.email), \(linked.displayName),
-                \(linked.photoURL), \(linked.screenName), \(now), \(now))
+                \(scope.tenant.rawValue), \(linked.subject), \(linked.email),
+                \(sql: ProfileColumns.identity.values(linked.profile)), \(now), \(now))
             """
         )
     }

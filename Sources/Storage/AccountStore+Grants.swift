@@ -28,8 +28,8 @@ extension AccountStore {
     ) async throws {
         try await database.execute(
             """
-            UPDATE linked_credentials SET email = \(linked.email), display_name = \(linked.displayName),
-                photo_url = \(linked.photoURL), screen_name = \(linked.screenName),
+            UPDATE linked_credentials SET email = \(linked.email),
+                \(sql: ProfileColumns.identity.setting(linked.profile)),
                 email_is_relay = CASE WHEN email IS DISTINCT FROM \(linked.email) THEN \(identity.relayFlag)
                     ELSE email_is_relay END,
                 email_forwarding = CASE WHEN email IS DISTINCT FROM \(linked.email) THEN NULL ELSE email_forwarding END,

@@ -440,16 +440,15 @@ extension AccountStore {
         let customAuth = accounts.map { $0.customAuth || replaced[$0.id.rawValue]?.customAuth ?? false }
         return """
             INSERT INTO accounts (project, tenant, account, version, revoked_version, methods, valid_since, disabled,
-                email, email_original, email_verified, email_link, initial_email, phone_number, display_name, photo_url,
-                screen_name, language, time_zone, date_of_birth, custom_attributes, custom_auth, password_hash,
+                email, email_original, email_verified, email_link, initial_email, phone_number,
+                \(sql: ProfileColumns.account.names), custom_attributes, custom_auth, password_hash,
                 password_salt, password_parameters, password_updated_at, second_factors, passkeys, created_at)
             SELECT \(scope.project.rawValue), \(scope.tenant.rawValue), n.account, n.version, n.version,
                 n.methods::text[], greatest(n.valid_since, (
                     SELECT max(s.auth_time) + 1 FROM sessions s
                     WHERE s.project = \(scope.project.rawValue) AND s.account = n.account
                 )), n.disabled, n.email, n.email_original, n.email_verified, n.email_link,
-                n.initial_email, n.phone_number, n.display_name, n.photo_url, n.screen_name, n.language,
-                n.time_zone, n.date_of_birth, n.custom_attributes, n.custom_auth, n.password_hash,
+                n.initial_email, n.phone_number, \(sql: ProfileColumns.account.names("n.")), n.custom_attributes, n.custom_auth, n.password_hash,
                 n.password_salt, n.password_parameters, n.password_updated_at, n.second_factors, n.passkeys,
                 n.created_at
             FROM unnest(\(accounts.map(\.id.rawValue))::text[],
@@ -458,17 +457,14 @@ extension AccountStore {
                 \(accounts.map(\.disabled))::boolean[], \(accounts.map(\.email?.canonical))::text[],
                 \(accounts.map(\.email?.original))::text[], \(accounts.map(\.emailVerified))::boolean[],
                 \(accounts.map(\.emailLinkSignIn))::boolean[], \(accounts.map(\.initialEmail))::text[],
-                \(accounts.map(\.phoneNumber))::text[], \(accounts.map(\.displayName))::text[],
-                \(accounts.map(\.photoURL))::text[], \(accounts.map(\.screenName))::text[],
-                \(accounts.map(\.language))::text[], \(accounts.map(\.timeZone))::text[],
-                \(accounts.map(\.dateOfBirth))::text[], \(accounts.map(\.customAttributes))::text[],
+                \(accounts.map(\.phoneNumber))::text[], \(sql: ProfileColumns.account.arrays(accounts.map(\.profile))),
+                \(accounts.map(\.customAttributes))::text[],
                 \(customAuth)::boolean[], \(imported.map(\.password?.hash.hash))::bytea[],
                 \(imported.map(\.password?.hash.salt))::bytea[], \(imported.map(\.password?.parameters))::text[],
                 \(accounts.map(\.passwordUpdatedAt))::timestamptz[], \(factors)::text[], \(passkeys)::text[],
                 \(accounts.map(\.createdAt))::timestamptz[])
                 n (account, version, methods, valid_since, disabled, email, email_original, email_verified,
-                    email_link, initial_email, phone_number, display_name, photo_url, screen_name, language,
-                    time_zone, date_of_birth, custom_attributes, custom_auth, password_hash, password_salt,
+                    email_link, initial_email, phone_number, \(sql: ProfileColumns.account.names), custom_attributes, custom_auth, password_hash, password_salt,
                     password_parameters, password_updated_at, second_factors, passkeys, created_at)
             """
     }
@@ -488,15 +484,14 @@ extension AccountStore {
                 FROM unnest(\(providers)::text[], \(subjects)::text[], \(owners)::text[])
                     n (provider, subject, account)
             ), linked AS (
-                INSERT INTO linked_credentials (project, account, provider, tenant, subject, email, display_name,
-                    photo_url, screen_name, linked_at, updated_at)
+                INSERT INTO linked_credentials (project, account, provider, tenant, subject, email,
+                    \(sql: ProfileColumns.identity.names), linked_at, updated_at)
                 SELECT \(scope.project.rawValue), n.account, n.provider, \(scope.tenant.rawValue), n.subject,
-                    nullif(n.email, ''), nullif(n.display_name, ''), nullif(n.photo_url, ''),
-                    nullif(n.screen_name, ''), \(now), \(now)
+                    nullif(n.email, ''), \(sql: ProfileColumns.identity.names("n.")), \(now), \(now)
                 FROM unnest(\(owners)::text[], \(providers)::text[], \(subjects)::text[],
-                    \(credentials.map(\.email))::text[], \(credentials.map(\.displayName))::text[],
-                    \(credentials.map(\.photoURL))::text[], \(credentials.map(\.screenName))::text[])
-                    n (account, provider, subject, email, display_name, photo_url, screen_name)
+                    \(credentials.map(\.email))::text[],
+                    \(sql: ProfileColumns.identity.arrays(credentials.map(\.profile))))
+                    n (account, provider, subject, email, \(sql: ProfileColumns.identity.names))
             )
             """
     }

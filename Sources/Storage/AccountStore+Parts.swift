@@ -59,12 +59,12 @@ extension AccountStore {
         let identity = write.credential.identity
         let sealed = try keyRing.seal(write, account: account)
         return """
-            INSERT INTO linked_credentials (project, account, provider, tenant, subject, email, display_name,
-                photo_url, screen_name, email_is_relay, real_user_status, tokens, refresh_token, token_client, profile,
-                linked_at, updated_at)
+            INSERT INTO linked_credentials (project, account, provider, tenant, subject, email,
+                \(sql: ProfileColumns.identity.names), email_is_relay, real_user_status, tokens, refresh_token,
+                token_client, profile, linked_at, updated_at)
             SELECT \(write.scope.project.rawValue), account, \(identity.provider.rawValue),
                 \(write.scope.tenant.rawValue), \(identity.subject), \(identity.email?.canonical),
-                \(identity.profile.displayName), \(identity.profile.photoURL), \(identity.profile.screenName),
+                \(sql: ProfileColumns.identity.values(identity.profile)),
                 \(identity.relayFlag), \(identity.realUserStatus.map { Int32($0) }), \(sealed.tokens.access),
                 \(sealed.tokens.refresh), \(write.credential.tokens.clientID), \(sealed.profile), \(write.now),
                 \(write.now)
@@ -78,8 +78,7 @@ extension AccountStore {
         let sealed = try keyRing.seal(write, account: account)
         return """
             UPDATE linked_credentials SET subject = \(identity.subject), email = \(identity.email?.canonical),
-                display_name = \(identity.profile.displayName), photo_url = \(identity.profile.photoURL),
-                screen_name = \(identity.profile.screenName), email_is_relay = \(identity.relayFlag),
+                \(sql: ProfileColumns.identity.setting(identity.profile)), email_is_relay = \(identity.relayFlag),
                 email_forwarding = NULL, real_user_status = \(identity.realUserStatus.map { Int32($0) }),
                 tokens = \(sealed.tokens.access), refresh_token = \(sealed.tokens.refresh),
                 token_client = \(write.credential.tokens.clientID), \(sql: Self.newTokens), profile = \(sealed.profile),

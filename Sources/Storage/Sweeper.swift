@@ -1,4 +1,5 @@
 import AsyncAlgorithms
+import Linking
 package import Logging
 package import Postgres
 import ServiceLifecycle
@@ -257,8 +258,7 @@ package struct Sweeper: Service {
             ), emptied AS (
                 UPDATE accounts a SET version = a.version + 1, methods = '{}', email = NULL,
                     email_original = NULL, email_verified = false, initial_email = NULL, phone_number = NULL,
-                    display_name = NULL, photo_url = NULL, screen_name = NULL, language = NULL, time_zone = NULL,
-                    date_of_birth = NULL, password_hash = NULL, password_salt = NULL, password_parameters = NULL,
+                    \(sql: ProfileColumns.account.setting(Profile())), password_hash = NULL, password_salt = NULL, password_parameters = NULL,
                     password_updated_at = NULL, email_link = false, custom_attributes = NULL,
                     second_factors = NULL, passkeys = NULL
                 FROM done o

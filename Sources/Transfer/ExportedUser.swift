@@ -18,8 +18,7 @@ extension JSONWriter {
             member("passwordHash", Data(password.hash).base64EncodedString())
             member("salt", Data(password.salt).base64EncodedString())
         }
-        member("displayName", account.displayName)
-        member("photoUrl", account.photoURL)
+        profile(account.profile, Profile.fields.filter { $0.places.contains(.firebaseFile) })
         member("lastSignedInAt", int64: account.lastSignInAt?.milliseconds)
         member("createdAt", int64: account.createdAt.milliseconds)
         member("phoneNumber", account.phoneNumber)
@@ -33,9 +32,8 @@ extension JSONWriter {
                     json.member("providerId", provider)
                     json.member("rawId", credential.subject)
                     json.member("email", credential.email)
-                    json.member("displayName", credential.displayName)
-                    json.member("photoUrl", credential.photoURL)
-                    if !isPortable { json.member("screenName", credential.screenName) }
+                    let fields = Profile.ofIdentities.filter { !isPortable || $0.places.contains(.firebaseFile) }
+                    json.profile(credential.profile, fields)
                 }
             }
         }
@@ -49,10 +47,7 @@ extension JSONWriter {
         member("initialEmail", account.initialEmail)
         member("emailLinkSignin", ifTrue: account.emailLinkSignIn)
         member("customAuth", ifTrue: account.customAuth)
-        member("screenName", account.screenName)
-        member("language", account.language)
-        member("timeZone", account.timeZone)
-        member("dateOfBirth", account.dateOfBirth)
+        profile(account.profile, Profile.ofAccounts.filter { !$0.places.contains(.firebaseFile) })
         member("validSince", int64: account.validSince > 0 ? account.validSince : nil)
         member("lastRefreshAt", account.lastRefreshAt?.wireText)
         member("passwordUpdatedAt", number: account.passwordUpdatedAt?.milliseconds)

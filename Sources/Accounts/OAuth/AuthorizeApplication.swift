@@ -368,7 +368,7 @@ package struct AuthorizeApplication: Sendable {
         do {
             content = try await RedeemSignInCode(parts: parts)
                 .content(token: Secret("\(code).\(visit.verifier.reveal())"), caller)
-        } catch AccountsError.invalidCustomToken {
+        } catch let error as AccountsError where error.code == "INVALID_CUSTOM_TOKEN" {
             return nil
         }
         guard let token = RefreshToken(content.refreshToken) else { return nil }

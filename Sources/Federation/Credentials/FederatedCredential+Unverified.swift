@@ -30,18 +30,3 @@ extension FederatedCredential {
         signInAttributes = mapping.signInAttributes
     }
 }
-
-extension Profile {
-    /// Takes what is missing from another one.
-    fileprivate mutating func fill(from other: Profile) {
-        displayName = displayName ?? other.displayName
-        firstName = firstName ?? other.firstName
-        lastName = lastName ?? other.lastName
-        nickName = nickName ?? other.nickName
-        screenName = screenName ?? other.screenName
-        photoURL = photoURL ?? other.photoURL
-        language = language ?? other.language
-        timeZone = timeZone ?? other.timeZone
-        dateOfBirth = dateOfBirth ?? other.dateOfBirth
-    }
-}

@@ -1,3 +1,5 @@
+package import Linking
+
 extension ProviderDefinition {
     /// Absolute URLs; nil if the provider has none or discovery contains it.
     package struct Endpoints: Sendable, Hashable, Codable {
@@ -166,6 +168,7 @@ extension ProviderDefinition {
     }
 
     /// The claims of an identity: JSON paths such as `data.id`; the first one with a value is used.
+    @dynamicMemberLookup
     package struct ClaimMap: Sendable, Hashable, Codable {
         package var subject: [String] = ["sub"]
         package var email: [String] = ["email"]
@@ -174,17 +177,24 @@ extension ProviderDefinition {
         package var emailAuthority: [String] = []
         /// True means that the address is a relay for this app alone (Apple's Hide My Email).
         package var emailIsRelay: [String] = []
-        package var displayName: [String] = ["name"]
-        package var firstName: [String] = ["given_name"]
-        package var lastName: [String] = ["family_name"]
-        package var nickName: [String] = ["nickname"]
-        package var screenName: [String] = ["preferred_username"]
-        package var photoURL: [String] = ["picture"]
-        package var language: [String] = ["locale"]
-        package var timeZone: [String] = ["zoneinfo"]
-        package var dateOfBirth: [String] = ["birthdate"]
+        /// By the names of the fields of a profile.
+        private var profile = Dictionary(uniqueKeysWithValues: Profile.fields.map { ($0.name, [$0.claim]) })
 
         package init() {}
+
+        package subscript(dynamicMember path: WritableKeyPath<Profile, String?>) -> [String] {
+            get { Profile.fields.first { $0.path == path }.map { self[field: $0.name] } ?? [] }
+            set {
+                guard let field = Profile.fields.first(where: { $0.path == path }) else { return }
+                self[field: field.name] = newValue
+            }
+        }
+
+        /// - Parameter name: of a field of a profile.
+        subscript(field name: String) -> [String] {
+            get { profile[name] ?? [] }
+            set { profile[name] = newValue }
+        }
     }
 
     /// How a grant is revoked at the provider.

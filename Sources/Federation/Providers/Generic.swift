@@ -71,11 +71,7 @@ extension ProviderDefinition.ClaimMap {
     static var members: [(name: String, path: WritableKeyPath<Self, [String]>)] {
         [
             ("subject", \.subject), ("email", \.email), ("emailVerified", \.emailVerified),
-            ("emailAuthority", \.emailAuthority), ("emailIsRelay", \.emailIsRelay), ("displayName", \.displayName),
-            ("firstName", \.firstName),
-            ("lastName", \.lastName), ("nickName", \.nickName), ("screenName", \.screenName),
-            ("photoURL", \.photoURL), ("language", \.language), ("timeZone", \.timeZone),
-            ("dateOfBirth", \.dateOfBirth),
-        ]
+            ("emailAuthority", \.emailAuthority), ("emailIsRelay", \.emailIsRelay),
+        ] + Profile.fields.map { ($0.name, \.[field: $0.name]) }
     }
 }

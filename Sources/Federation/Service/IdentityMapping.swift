@@ -53,18 +53,12 @@ struct IdentityMapping {
     }
 
     fileprivate func names(in source: JSONValue) -> Profile {
-        let map = definition.claims
-        return Profile(
-            displayName: text(map.displayName, source),
-            firstName: text(map.firstName, source),
-            lastName: text(map.lastName, source),
-            nickName: text(map.nickName, source),
-            screenName: text(map.screenName, source),
-            photoURL: text(map.photoURL, source, limit: 2_048),
-            language: text(map.language, source),
-            timeZone: text(map.timeZone, source),
-            dateOfBirth: text(map.dateOfBirth, source)
-        )
+        var profile = Profile()
+        for field in Profile.fields {
+            let paths = definition.claims[field: field.name]
+            profile[field] = field.isURL ? text(paths, source, limit: 2_048) : text(paths, source)
+        }
+        return profile
     }
 
     /// Notes what the credential lacks: a name that is sent once, an email that could not be read.

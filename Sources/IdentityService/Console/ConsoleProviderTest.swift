@@ -202,7 +202,7 @@ struct ConsoleProviderTest {
     }
 
     private static func advice(for error: any Error) -> String? {
-        guard case AccountsError.federation(let error) = error else { return nil }
+        guard case .federation(let error)? = (error as? AccountsError)?.cause else { return nil }
         return switch error {
         case .clientRejected:
             "The provider rejected the client ID or client secret. Copy both from the provider again."

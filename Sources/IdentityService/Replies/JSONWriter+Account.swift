@@ -21,8 +21,7 @@ extension JSONWriter {
     package mutating func account(_ account: Account, for view: AccountView, in tenant: TenantID = .none) {
         member("localId", account.id.rawValue)
         member("email", account.email?.canonical)
-        member("displayName", account.displayName)
-        member("photoUrl", account.photoURL)
+        profile(account.profile, Profile.ofAccounts)
         if account.email != nil { member("emailVerified", account.emailVerified) }
         password(of: account, for: view)
         member("passwordUpdatedAt", number: account.passwordUpdatedAt?.milliseconds)
@@ -39,10 +38,6 @@ extension JSONWriter {
         member("emailLinkSignin", ifTrue: account.emailLinkSignIn)
         member("phoneNumber", account.phoneNumber)
         member("initialEmail", account.initialEmail)
-        member("screenName", account.screenName)
-        member("language", account.language)
-        member("timeZone", account.timeZone)
-        member("dateOfBirth", account.dateOfBirth)
         self.tenant(tenant)
     }
 
@@ -101,12 +96,14 @@ extension JSONWriter {
 
     private mutating func credential(_ credential: LinkedCredential) {
         member("providerId", credential.provider.rawValue)
-        member("displayName", credential.displayName)
-        member("photoUrl", credential.photoURL)
+        profile(credential.profile, Profile.ofIdentities)
         member("federatedId", credential.subject)
         member("email", credential.email)
         member("rawId", credential.subject)
-        member("screenName", credential.screenName)
+    }
+
+    package mutating func profile(_ profile: Profile, _ fields: [Profile.Field]) {
+        for field in fields { member(field.wireName, profile[field]) }
     }
 
     /// The three members of a session's tokens.

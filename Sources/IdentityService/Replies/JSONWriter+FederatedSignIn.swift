@@ -27,7 +27,7 @@ extension JSONWriter {
             member("needConfirmation", true)
             member("verifiedProvider", strings: providers.flatMap { $0.isEmpty ? nil : $0.map(\.rawValue) })
         case .linkRefused(let refusal):
-            member("errorMessage", refusal.wireCode)
+            member("errorMessage", refusal.rawValue)
         }
         profile(credential.identity.profile)
         member("rawUserInfo", credential.rawUserInfo)
@@ -51,17 +51,9 @@ extension JSONWriter {
     }
 
     private mutating func profile(_ profile: Profile) {
-        member("displayName", profile.displayName)
+        self.profile(profile, Profile.fields)
         member("fullName", profile.displayName)
-        member("firstName", profile.firstName)
-        member("lastName", profile.lastName)
-        member("nickName", profile.nickName)
-        member("screenName", profile.screenName)
         member("username", profile.screenName)  // what iOS reads
-        member("photoUrl", profile.photoURL)
-        member("dateOfBirth", profile.dateOfBirth)
-        member("language", profile.language)
-        member("timeZone", profile.timeZone)
     }
 
     private mutating func providerTokens(_ credential: FederatedCredential) {

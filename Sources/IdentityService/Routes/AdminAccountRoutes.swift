@@ -230,9 +230,7 @@ struct AdminAccountRoutes {
             provider: ProviderID(try link.string("providerId") ?? ""),
             subject: try link.string("rawId") ?? "",
             email: try link.string("email"),
-            displayName: try link.string("displayName"),
-            photoURL: try link.string("photoUrl"),
-            screenName: try link.string("screenName")
+            profile: try link.profile(Profile.ofIdentities)
         )
     }
 }

@@ -1,15 +1,15 @@
-import Accounts
+package import Accounts
 import Administration
-import Federation
+package import Federation
 import HTTPTypes
 package import Linking
-import OAuth
+package import OAuth
 import Postgres
 import Projects
 import Sessions
 import Storage
 
-/// Errors of the modules become wire errors here and in the tables beside this file.
+/// Errors of the modules become wire errors here, if they do not carry their message themselves.
 extension WireError {
     /// Never reveals more than the documented message: an error without a case here is an internal error.
     package init(mapping error: any Error) {
@@ -29,6 +29,32 @@ extension WireError {
             self = .internal
             cause = "\(type(of: error))"
         }
+    }
+
+    package init(_ error: AccountsError) {
+        switch error.cause {
+        case .federation(let error): self.init(error)
+        case .field(let name): self = .invalidRequest(error.message, field: name)
+        case .changedMeanwhile: self = .changedMeanwhile
+        case .unavailable(let cause): self = .unavailable(cause: cause)
+        case nil: self = "\(error.message)"
+        }
+    }
+
+    package init(_ error: FederationError) {
+        self = error == .overloaded ? .unavailable(cause: "") : "\(error.message)"
+        cause = error.description
+    }
+
+    /// The status that each code has (RFC 6749 §5.2, RFC 6750 §3.1).
+    package init(_ error: OAuthError) {
+        switch error.code {
+        case .invalidClient, .invalidToken: self = .status(.unauthorized, "UNAUTHENTICATED", error.description)
+        case .insufficientScope: self = .status(.forbidden, "PERMISSION_DENIED", error.description)
+        default: self = .oauth(error.code.rawValue, error.description)
+        }
+        oauthCode = error.code.rawValue
+        cause = "oauth.\(error.code.rawValue)"
     }
 
     private init(_ error: RateLimitReached) {
@@ -133,9 +159,8 @@ extension WireError {
     /// Temporary errors ask the provider to send it again.
     package init(refusing error: any Error, from provider: ProviderID) {
         let reason = WireError(mapping: error)
-        switch error {
-        case AccountsError.federation(.unavailable), AccountsError.federation(.issuerUnreachable):
-            self = .unavailable(cause: reason.cause ?? "")
+        switch (error as? AccountsError)?.cause {
+        case .federation(.unavailable), .federation(.issuerUnreachable): self = .unavailable(cause: reason.cause ?? "")
         case _ where reason.status.kind == .serverError: self = reason
         case _ where FederationService.wantsUnauthorized(provider):
             self = .status(.unauthorized, "UNAUTHENTICATED", "INVALID_NOTIFICATION")

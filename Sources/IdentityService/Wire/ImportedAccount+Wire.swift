@@ -16,12 +16,7 @@ extension ImportAccounts.Entry {
         emailVerified = try user.bool("emailVerified", readsText: true) ?? false
         initialEmail = try user.string("initialEmail")
         emailLinkSignIn = try user.bool("emailLinkSignin", readsText: true) ?? false
-        displayName = try user.string("displayName")
-        photoURL = try user.string("photoUrl")
-        screenName = try user.string("screenName")
-        language = try user.string("language")
-        timeZone = try user.string("timeZone")
-        dateOfBirth = try user.string("dateOfBirth")
+        profile = try user.profile(Profile.ofAccounts)
         phoneNumber = try user.string("phoneNumber").flatMap { $0.isEmpty ? nil : $0 }
         disabled = try user.bool("disabled", readsText: true)
         customAuth = try user.bool("customAuth", readsText: true) ?? false
@@ -41,9 +36,7 @@ extension ImportAccounts.Entry {
                     provider: id,
                     subject: try provider.string("rawId") ?? federatedID ?? "",
                     email: try provider.string("email"),
-                    displayName: try provider.string("displayName"),
-                    photoURL: try provider.string("photoUrl"),
-                    screenName: try provider.string("screenName")
+                    profile: try provider.profile(Profile.ofIdentities)
                 )
             )
         }
@@ -58,5 +51,14 @@ extension ImportAccounts.Entry {
             secondFactors.append(factor)
         }
         for entry in try user.objects("passkeyInfo") { passkeys.append(try Passkey(entry)) }
+    }
+}
+
+extension WireObject {
+    /// The members of a profile.
+    func profile(_ fields: [Profile.Field]) throws(WireError) -> Profile {
+        var profile = Profile()
+        for field in fields { profile[field] = try string(field.wireName) }
+        return profile
     }
 }

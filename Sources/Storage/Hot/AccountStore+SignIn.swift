@@ -147,10 +147,7 @@ extension AccountStore {
                 email_original = \(identity.email?.original),
                 password_hash = NULL, password_salt = NULL, password_parameters = NULL, phone_number = NULL,
                 email_link = false, passkeys = NULL, initial_email = NULL,
-                display_name = \(identity.profile.displayName),
-                photo_url = \(identity.profile.photoURL), screen_name = \(identity.profile.screenName),
-                language = \(identity.profile.language), time_zone = \(identity.profile.timeZone),
-                date_of_birth = \(identity.profile.dateOfBirth)
+                \(sql: ProfileColumns.account.setting(identity.profile))
             WHERE project = \(write.scope.project.rawValue) AND account = \(account.id.rawValue)
                 AND tenant = \(write.scope.tenant.rawValue) AND version = \(account.version)
                 AND email = \(identity.email?.canonical) AND NOT email_verified AND disabled IS NOT TRUE

@@ -212,24 +212,23 @@ struct NewAccount: Sendable {
         """
         \(accounts.map(\.id.rawValue))::text[], \(accounts.map(\.validSince))::int8[],
         \(accounts.map(\.email?.canonical))::text[], \(accounts.map(\.email?.original))::text[],
-        \(accounts.map(\.emailVerified))::bool[], \(accounts.map(\.displayName))::text[],
-        \(accounts.map(\.photoURL))::text[], \(accounts.map(\.screenName))::text[], \(accounts.map(\.language))::text[],
-        \(accounts.map(\.timeZone))::text[], \(accounts.map(\.dateOfBirth))::text[], \(accounts.map(\.disabled))::bool[],
+        \(accounts.map(\.emailVerified))::bool[], \(sql: ProfileColumns.account.arrays(accounts.map(\.profile))),
+        \(accounts.map(\.disabled))::bool[],
         \(accounts.map(\.customAttributes))::text[], \(accounts.map(\.createdAt))::timestamptz[]
         """
     }
 
     private static let columnNames: SQL = """
-        account, valid_since, email, email_original, email_verified, display_name, photo_url, screen_name, language,
-        time_zone, date_of_birth, disabled, custom_attributes, created_at
+        account, valid_since, email, email_original, email_verified, \(sql: ProfileColumns.account.names), disabled,
+        custom_attributes, created_at
         """
 
     private static func credentialColumns(of new: [NewAccount]) -> SQL {
         let identities = new.map(\.identity)
         return """
             \(identities.map(\.provider.rawValue))::text[], \(identities.map(\.subject))::text[],
-            \(identities.map(\.email?.canonical))::text[], \(identities.map(\.profile.displayName))::text[],
-            \(identities.map(\.profile.photoURL))::text[], \(identities.map(\.profile.screenName))::text[],
+            \(identities.map(\.email?.canonical))::text[],
+            \(sql: ProfileColumns.identity.arrays(identities.map(\.profile))),
             \(identities.map(\.relayFlag))::bool[], \(identities.map { $0.realUserStatus.map { Int32($0) } })::int4[],
             \(new.map(\.tokens.access))::bytea[], \(new.map(\.tokens.refresh))::bytea[],
             \(new.map(\.write.credential.tokens.clientID))::text[], \(new.map(\.profile))::bytea[]
@@ -237,7 +236,7 @@ struct NewAccount: Sendable {
     }
 
     private static let credentialNames: SQL = """
-        provider, subject, linked_email, linked_name, linked_photo, linked_screen_name, email_is_relay,
+        provider, subject, linked_email, \(sql: ProfileColumns.identity.names("linked_")), email_is_relay,
         real_user_status, tokens, refresh_token, token_client, profile
         """
 
@@ -279,9 +278,9 @@ struct NewAccount: Sendable {
             INSERT INTO account_emails (project, tenant, email_key, account)
             SELECT project, tenant, email, account FROM target WHERE email IS NOT NULL ORDER BY project, tenant, email
         ), credentials AS (
-            INSERT INTO linked_credentials (project, account, tenant, provider, subject, email, display_name, photo_url,
-                screen_name, email_is_relay, real_user_status, tokens, refresh_token, token_client, profile, linked_at,
-                updated_at)
+            INSERT INTO linked_credentials (project, account, tenant, provider, subject, email,
+                \(sql: ProfileColumns.identity.names), email_is_relay, real_user_status, tokens, refresh_token,
+                token_client, profile, linked_at, updated_at)
             SELECT project, account, tenant, \(sql: credentialNames), now, now FROM target
         ), opened AS (
             INSERT INTO sessions (project, account, session, tenant, secret_hash, auth_time, sign_in_provider, claims,

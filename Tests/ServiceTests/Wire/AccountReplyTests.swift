@@ -32,8 +32,13 @@ struct AccountReplyTests {
         account.lastSignInAt = Date(timeIntervalSince1970: 1_700_000_002)
         account.lastRefreshAt = Date(timeIntervalSince1970: 1_700_000_003.5)
         account.linked = [
-            LinkedCredential(provider: .github, subject: "42", email: "ada@users.example", screenName: "ada"),
-            LinkedCredential(provider: .google, subject: "1234", displayName: "Ada L."),
+            LinkedCredential(
+                provider: .github,
+                subject: "42",
+                email: "ada@users.example",
+                profile: Profile(screenName: "ada")
+            ),
+            LinkedCredential(provider: .google, subject: "1234", profile: Profile(displayName: "Ada L.")),
         ]
         return account
     }()
@@ -59,7 +64,7 @@ struct AccountReplyTests {
     func providers() throws {
         let providers = try write(Self.full, for: .client)["providerUserInfo"]?.elements ?? []
         #expect(providers.map { $0["providerId"]?.text } == ["github.com", "google.com", "phone", "password"])
-        #expect(providers[0].members.map(\.name) == ["providerId", "federatedId", "email", "rawId", "screenName"])
+        #expect(providers[0].members.map(\.name) == ["providerId", "screenName", "federatedId", "email", "rawId"])
         #expect(providers[0]["federatedId"]?.text == "42")
         #expect(providers[2].members.map(\.name) == ["providerId", "rawId", "phoneNumber"])
         #expect(providers[3]["federatedId"]?.text == "ada@example.com")

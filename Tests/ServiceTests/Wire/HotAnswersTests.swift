@@ -72,9 +72,10 @@ struct HotAnswersTests {
                     provider: ProviderID("oidc.p\(number)"),
                     subject: "s" + random.text(upTo: 20),
                     email: maybe("p@example.com", &random),
-                    displayName: maybe(random.text(upTo: 30), &random),
-                    photoURL: nil,
-                    screenName: maybe(random.text(upTo: 10), &random)
+                    profile: Profile(
+                        displayName: maybe(random.text(upTo: 30), &random),
+                        screenName: maybe(random.text(upTo: 10), &random)
+                    )
                 )
             )
         }

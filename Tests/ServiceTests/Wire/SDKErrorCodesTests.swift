@@ -55,7 +55,7 @@ struct SDKErrorCodesTests {
 
     @Test("a refused link comes in a 200 if every client SDK knows its code", arguments: LinkDecision.Refusal.allCases)
     func refusedLink(_ refusal: LinkDecision.Refusal) async throws {
-        let strangers = try Table().strangers(to: refusal.wireCode)
+        let strangers = try Table().strangers(to: refusal.rawValue)
         try await LinkingWorld.run { world in
             var user = try await world.service.signUp("eve@example.com")
             var identity = world.person()
@@ -68,9 +68,9 @@ struct SDKErrorCodesTests {
             }
             let reply = try await world.acme(identity, idToken: user.idToken, ["returnIdpCredential": true])
             if strangers.isEmpty {
-                reply.expectLinkRefused(refusal.wireCode)
+                reply.expectLinkRefused(refusal.rawValue)
             } else {
-                reply.expectRefused(refusal.wireCode)
+                reply.expectRefused(refusal.rawValue)
             }
         }
     }

@@ -113,17 +113,6 @@ struct WireErrorTests {
         #expect(wire.status == .badRequest)
     }
 
-    @Test("knows each case of AccountsError: those without values in the tables, the others in the switch")
-    func isComplete() throws {
-        let source = try Repository.text("Sources/Accounts/AccountsError.swift")
-        let plain = source.matches(of: /(?m)^    case (\w+)$/).map { String($0.1) }
-        #expect(plain.sorted() == WireError.tables.flatMap(\.keys).map { "\($0)" }.sorted())
-        let mapping = try Repository.text("Sources/IdentityService/Wire/ErrorMapping+Accounts.swift")
-        for match in source.matches(of: /(?m)^    case (\w+)\(/) {
-            #expect(mapping.contains("case .\(match.1)(let "), "\(match.1)")
-        }
-    }
-
     @Test("says nothing of an error that it does not know")
     func hidesUnknownErrors() async throws {
         struct Leak: Error, CustomStringConvertible { var description: String { "password=hunter2" } }

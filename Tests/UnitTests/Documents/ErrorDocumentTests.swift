@@ -3,10 +3,16 @@ import Testing
 
 @Suite("docs/reference/errors.md")
 struct ErrorDocumentTests {
+    private static let messages = [
+        "Sources/Accounts/AccountsError.swift", "Sources/Accounts/SecondFactorError.swift",
+        "Sources/Accounts/Passkeys/PasskeyRefusal.swift", "Sources/Federation/Service/FederationError.swift",
+        "Sources/IdentityService/Wire/ErrorMapping.swift", "Sources/Linking/LinkDecision.swift",
+    ]
+
     /// Codes with the statuses that they are answered with, as the sources have them.
     ///
     /// An error is made of a code (`WireError("CODE")`, in an initialiser `self.init("CODE")`), or of a status, its name
-    /// and a code; the files of ErrorMapping also have texts: `"CODE"` and `"CODE : detail"`.
+    /// and a code; the ``messages`` are texts: `"CODE"` and `"CODE : detail"`.
     private func codesOfSources() throws -> [String: Set<Int>] {
         let statuses = [
             "badRequest": 400, "unauthorized": 401, "forbidden": 403, "notFound": 404, "conflict": 409,
@@ -23,9 +29,8 @@ struct ErrorDocumentTests {
                 codes[String(match.2), default: []].insert(number)
             }
         }
-        let wire = "Sources/IdentityService/Wire"
-        for file in try Repository.files(below: wire, suffix: ".swift") where file.hasPrefix("ErrorMapping") {
-            for line in try Repository.text("\(wire)/\(file)").split(separator: "\n") where !line.contains(".status(") {
+        for file in Self.messages {
+            for line in try Repository.text(file).split(separator: "\n") where !line.contains(".status(") {
                 for match in line.matches(of: constant) { codes[String(match.1), default: []].insert(400) }
             }
         }
