@@ -241,7 +241,10 @@ final class Pool: @unchecked Sendable {
             // Not all nodes at the same moment.
             let longest = isWaitingForServer ? Duration.milliseconds(250) : .seconds(1)
             retryAt = .now + min(.milliseconds(25 << min(failures, 6)), longest) * Double.random(in: 0.5...1)
-            return (failures == 1, takeUnservable())
+            let failed = takeUnservable()
+            // A worker that waits with a connection was passed over for this one.
+            if !queue.isEmpty { wakeOne() }
+            return (failures == 1, failed)
         }
         if isFirst {
             logger.warning(
@@ -305,7 +308,7 @@ final class Pool: @unchecked Sendable {
 
     /// How long a worker without a connection waits before it tries to open one; nil if none needs it to.
     private func pauseBeforeDialing(by worker: Worker) -> Duration? {
-        guard isPatient, !worker.isConnected, !queue.isEmpty, dialing == 0, let retryAt else { return nil }
+        guard !worker.isConnected, !queue.isEmpty, dialing == 0, let retryAt else { return nil }
         return ContinuousClock.now.duration(to: retryAt)
     }
 

@@ -92,6 +92,25 @@ struct PostgresFailureTests {
         await client.close()
     }
 
+    @Test func aConnectionThatIsLeftRunsWhatAnotherCannot() async throws {
+        let conninfo = TestDatabase.current.conninfo
+        let client = PostgresClient(quietly: .patient(conninfo, connections: 2))
+        let admin = PostgresClient(
+            quietly: .patient(try ConnectionString.replacingDatabase(in: conninfo, with: "postgres"), connections: 1)
+        )
+        try await client.onEachConnection { _ in }
+        let name = try await client.query("SELECT current_database()::text") { try $0.next(String.self) }
+        try await waitUntil { client.load.idle == 2 }
+        let last = try await client.query("SELECT pg_backend_pid()") { try $0.next(Int.self) }
+        try await waitUntil { client.load.idle == 2 }
+        // The connection that is asked next is dead, and no other can be opened in its place.
+        try await admin.execute("ALTER DATABASE \(identifier: name[0]) ALLOW_CONNECTIONS false")
+        try await admin.execute("SELECT pg_terminate_backend(\(last[0])::int, 5000)")
+        #expect(await echo(1, through: client) == .right)
+        await client.close()
+        await admin.close()
+    }
+
     @Test func aBackendKilledInMidTransactionEndsItWithOneError() async throws {
         let client = PostgresClient(quietly: .patient(TestDatabase.current.conninfo, connections: 2))
         try await client.execute("CREATE TABLE killed (a INT)")
