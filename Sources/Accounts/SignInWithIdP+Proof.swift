@@ -173,12 +173,19 @@ extension SignInWithIdP {
         }
     }
 
-    /// Restores the name from an earlier sign-in that was not completed.
-    func recallName(for credential: inout FederatedCredential, _ caller: Caller) async throws {
-        guard credential.lacksNameSaidOnce else { return }
-        let (subject, provider) = (credential.identity.subject, credential.identity.provider)
-        let kept = try await parts.stores.keptNames.find(subject, at: provider, in: caller.scope, now: parts.now())
-        if let kept { credential.takeName(kept) }
+    /// The proof with the name of an earlier sign-in that was not completed, if the account has none.
+    func named(_ proof: Proof, _ account: Account?, _ caller: Caller) async throws -> Proof {
+        guard account?.displayName == nil, proof.credential.lacksNameSaidOnce else { return proof }
+        let identity = proof.credential.identity
+        let kept = try await parts.stores.keptNames.find(
+            identity.subject,
+            at: identity.provider,
+            in: caller.scope,
+            now: parts.now()
+        )
+        var proof = proof
+        if let kept { proof.credential.takeName(kept) }
+        return proof
     }
 
     /// The pending credential of a conflict whose provider tokens the client sends again.

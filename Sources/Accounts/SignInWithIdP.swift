@@ -34,52 +34,54 @@ package struct SignInWithIdP: Sendable {
         var proof = try await prove(request, requestURI: requestURI, token, caller)
         for number in Parts.tries {
             try await parts.pause(beforeTry: number)
-            let decided: Decided? =
+            let next =
                 if let token {
-                    try await link(&proof, to: token, request, caller)
+                    try await link(proof, to: token, request, caller)
                 } else {
-                    try await signIn(&proof, request, caller)
+                    try await signIn(proof, request, caller)
                 }
-            switch decided {
-            case .conflict(let outcome):
+            switch next {
+            case .conflict(let proof, let outcome):
                 // The credential is kept, so that it can be linked after a sign-in with an existing method.
-                let pendingToken = try await keep(proof, request, caller)
-                return proof.result(outcome, pendingToken: pendingToken)
+                return proof.result(outcome, pendingToken: try await keep(proof, request, caller))
             case .write(let attempt):
-                if let outcome = try await finish(attempt, &proof, caller) { return proof.result(outcome) }
+                switch try await parts.accounts.carry(out: attempt.plan, making: attempt.account, attempt.write) {
+                case .applied(let validSince): return try result(of: attempt, validSince: validSince, caller)
+                case .providerDisabled: throw AccountsError.providerDisabled
+                case .stale: proof = try await reread(proof, caller)
+                case .duplicateToken:
+                    proof = try await reread(proof, caller)
+                    guard proof.pending?.redeemed != nil else { throw AccountsError.duplicateCredential }
+                }
             case nil: continue
             }
         }
         throw AccountsError.contended
     }
 
-    private enum Decided {
+    private enum Next {
         /// Nothing changes: the client receives a pending token.
-        case conflict(FederatedSignInResult.Outcome)
+        case conflict(Proof, FederatedSignInResult.Outcome)
         case write(Attempt)
     }
 
     /// A write, and the account and session afterwards.
     private struct Attempt {
+        let proof: Proof
+        let plan: SignInPlan
         var event: AccountEvent
+        /// After the write.
         var account: Account
-        /// Of the account as it was read; nil for a new one.
-        var version: Int64?
         var write: SignInWrite
-        /// The secret of the session that is opened or continued.
+        /// Of the session that is opened or continued.
         let secret: Secret
         var challenge: SecondFactorChallenge?
-        var recycled = false
-        /// It was told before: the identity is the account's already.
-        var isRepeated = false
-        /// For a new account, the first parameter is the account to create.
-        var apply: (Account, SignInWrite) async throws -> WriteOutcome
     }
 
     // MARK: Signing in
 
     /// - Returns: nil if the accounts changed while they were read.
-    private func signIn(_ proof: inout Proof, _ request: Request, _ caller: Caller) async throws -> Decided? {
+    private func signIn(_ proof: Proof, _ request: Request, _ caller: Caller) async throws -> Next? {
         let session = prepareSession(proof.credential, caller)
         let policy = parts.policy(for: proof.credential, caller)
         var write = makeWrite(proof, .open(session.values), caller)
@@ -95,68 +97,17 @@ package struct SignInWithIdP: Sendable {
         try requireSameIssuer(found, proof.credential.identity, caller)
         try requireReadEmail(found, proof.credential, caller)
         try requireStanding(proof, found)
-        if found.owner?.displayName == nil { try await recallName(for: &proof.credential, caller) }
+        let proof = try await named(proof, found.owner, caller)
         write.credential = proof.credential
+        let identity = proof.credential.identity
         let decision = SignInDecision.decide(
-            for: proof.credential.identity,
+            for: identity,
             owner: found.owner?.candidate(at: parts.now()),
             emailOwner: found.emailOwner?.candidate(at: parts.now()),
             purpose: proof.purpose == .reauthenticate || !request.autoCreate ? .reauthenticate : .signIn,
             policy: policy
         ).decision
-        let decided = try await carryOut(decision, found, write, session.secret, caller)
-        guard case .write(var attempt) = decided else { return decided }
-        // The first factor's changes stay, whatever the result of the second.
-        let entrance = try await parts.enter(
-            attempt.account,
-            isNew: attempt.event == .signedUp,
-            session,
-            from: attempt.version,
-            by: proof.credential,
-            caller
-        )
-        attempt.account = entrance.account
-        attempt.challenge = entrance.challenge
-        attempt.write.session = entrance.newSession.map(SessionEffect.open) ?? .none
-        attempt.write.amendment = entrance.amendment
-        attempt.write.notice = parts.notice(
-            after: attempt.event,
-            of: entrance.account,
-            isChanged: decision.emailEffect != .none,
-            caller
-        )
-        return .write(attempt)
-    }
-
-    /// The write that a decision requires.
-    private func carryOut(
-        _ decision: SignInDecision,
-        _ found: SignInCandidates,
-        _ write: SignInWrite,
-        _ secret: Secret,
-        _ caller: Caller
-    ) async throws -> Decided? {
-        let (store, identity) = (parts.accounts, write.credential.identity)
-        var write = write
-        func attempt(
-            _ event: AccountEvent,
-            _ account: Account,
-            from read: Account? = nil,
-            recycled: Bool = false,
-            apply: @escaping (Account, SignInWrite) async throws -> WriteOutcome
-        ) -> Decided {
-            .write(
-                Attempt(
-                    event: event,
-                    account: account,
-                    version: read?.version,
-                    write: write,
-                    secret: secret,
-                    recycled: recycled,
-                    apply: apply
-                )
-            )
-        }
+        let (plan, event, account): (SignInPlan, AccountEvent, Account)
         switch decision {
         case .refuse(let refusal): throw AccountsError(refusal)
         case .conflict(let account, let providers):
@@ -164,55 +115,71 @@ package struct SignInWithIdP: Sendable {
             AccountEvent.conflict.log(account, provider: identity.provider, caller)
             let mayLearn = !caller.project.settings.emailEnumerationProtection || identity.emailVerifiedClaim
             return .conflict(
+                proof,
                 .needsConfirmation(account: mayLearn ? account : nil, providers: mayLearn ? providers : nil)
             )
         case .signIn, .adoptEmail:
-            guard let account = found.owner else { return nil }
+            guard let owner = found.owner else { return nil }
             guard !found.isBlocked else { throw AccountsError.userDisabled }
             write.restoresGrant = found.isWithdrawn
-            let linked = account.linked.first { $0.provider == identity.provider && $0.subject == identity.subject }
             let effect = found.isOpened ? .none : decision.emailEffect
-            return attempt(.signedIn, account.named(by: write.credential).changed(by: effect), from: account) {
-                let outcome: WriteOutcome =
-                    found.isOpened
-                    ? .applied(validSince: account.validSince)
-                    : try await store.signIn(to: account, effect: effect, $1)
-                if case .applied = outcome, let linked, linked.updated(by: identity) != linked {
-                    try await store.update(linked.updated(by: identity), by: identity, of: account.id, $1)
-                }
-                return outcome
-            }
+            plan = .signIn(to: owner, effect: effect, isOpened: found.isOpened)
+            (event, account) = (.signedIn, owner.named(by: write.credential).changed(by: effect))
         case .signUp(let email, let verified, let displaced):
             write.limits = try await parts.takeBeforeAsking(parts.signUpLimits(caller), caller)
             let loss = email.flatMap { email in displaced.map { parts.displaced(email, of: $0, caller) } }
-            return attempt(.signedUp, newAccount(for: identity, email: email, verified: verified)) {
-                try await store.signUp($0, displacing: loss, $1)
-            }
+            plan = .signUp(displacing: loss)
+            (event, account) = (.signedUp, newAccount(for: identity, email: email, verified: verified))
         case .link(_, let replaced):
-            guard let account = found.emailOwner else { return nil }
+            guard let owner = found.emailOwner else { return nil }
             if replaced != nil { write.revocable = parts.revocable([identity.provider], caller) }
-            return attempt(.linked, account.linking(identity), from: account, recycled: replaced != nil) {
-                try await store.signInAndLink(to: account, replaced: replaced, $1)
-            }
+            plan = .signInAndLink(to: owner, replaced: replaced)
+            (event, account) = (.linked, owner.linking(identity))
         case .takeOver:
-            guard let account = found.emailOwner else { return nil }
-            write.revocable = parts.revocable(Set(account.linked.map(\.provider)), caller)
-            return attempt(.takenOver, account.takenOver(by: identity, now: parts.seconds), from: account) {
-                try await store.takeOver(account, $1)
-            }
+            guard let owner = found.emailOwner else { return nil }
+            write.revocable = parts.revocable(Set(owner.linked.map(\.provider)), caller)
+            plan = .takeOver(of: owner)
+            (event, account) = (.takenOver, owner.takenOver(by: identity, now: parts.seconds))
         }
+        // The first factor's changes stay, whatever the result of the second.
+        let entrance = try await parts.enter(
+            account,
+            isNew: event == .signedUp,
+            session,
+            from: plan.before?.version,
+            by: proof.credential,
+            caller
+        )
+        write.session = entrance.newSession.map(SessionEffect.open) ?? .none
+        write.amendment = entrance.amendment
+        write.notice = parts.notice(
+            after: event,
+            of: entrance.account,
+            isChanged: decision.emailEffect != .none,
+            caller
+        )
+        return .write(
+            Attempt(
+                proof: proof,
+                plan: plan,
+                event: event,
+                account: entrance.account,
+                write: write,
+                secret: session.secret,
+                challenge: entrance.challenge
+            )
+        )
     }
 
     // MARK: Linking
 
     private func link(
-        _ proof: inout Proof,
+        _ proof: Proof,
         to token: VerifiedIDToken,
         _ request: Request,
         _ caller: Caller
-    ) async throws -> Decided {
-        let store = parts.accounts
-        let found = try await store.candidates(
+    ) async throws -> Next {
+        let found = try await parts.accounts.candidates(
             for: proof.credential.identity,
             caller: (token.account, token.session),
             in: caller.scope
@@ -221,7 +188,7 @@ package struct SignInWithIdP: Sendable {
         let account = user.account
         try requireSameIssuer(found, proof.credential.identity, caller)
         try requireReadEmail(found, proof.credential, caller)
-        if account.displayName == nil { try await recallName(for: &proof.credential, caller) }
+        var proof = try await named(proof, account, caller)
         // The same request may have arrived twice, and the other one was first.
         if found.owner?.id == account.id { proof = try await reread(proof, caller) }
         let identity = proof.credential.identity
@@ -232,92 +199,73 @@ package struct SignInWithIdP: Sendable {
             emailOwner: found.emailOwner?.id,
             policy: parts.policy(for: proof.credential, caller)
         )
-        // Linking proves the identity, not the account: `auth_time` stays (docs/guide/linking.md).
-        let renewal = parts.prepareRenewal()
-        var session = renewal.of(user.session, method: (identity.provider, proof.credential.signInAttributes))
-        func attempt(
-            _ linked: Account,
-            isRepeated: Bool = false,
-            _ apply: @escaping (Account, SignInWrite) async throws -> WriteOutcome
-        ) async throws -> Decided {
-            let admitted = try await parts.admit(
-                linkTo: linked,
-                from: account.version,
-                &session,
-                method: identity.provider,
-                by: proof.credential,
-                caller
-            )
-            var write = makeWrite(proof, .renew(session, retiresOldSecret: false), caller)
-            write.amendment = admitted.amendment
-            write.restoresGrant = found.owner != nil && found.isWithdrawn
-            if found.owner == nil { write.notice = parts.notice(after: .linked, of: admitted.account, caller) }
-            return .write(
-                Attempt(
-                    event: .linked,
-                    account: admitted.account,
-                    write: write,
-                    secret: renewal.secret,
-                    isRepeated: isRepeated,
-                    apply: apply
-                )
-            )
-        }
+        let (plan, linked): (SignInPlan, Account)
         switch decision {
         case .link(let effect):
             if !account.isGuest { try parts.require([.addMethod], of: user, caller) }
-            return try await attempt(account.linking(identity, effect: effect)) {
-                try await store.link(to: account, effect: effect, $1)
-            }
+            (plan, linked) = (.link(to: account, effect: effect), account.linking(identity, effect: effect))
         case .keep:
             guard !found.isBlocked else { throw AccountsError.userDisabled }
-            return try await attempt(account, isRepeated: true) { try await store.signIn(to: $0, $1) }
+            (plan, linked) = (.keep, account)
         case .refuse(let refusal):
             AccountEvent.linkRefused.log(account.id, provider: identity.provider, caller)
             // An `errorMessage` that the SDKs for Apple platforms do not know ends the app.
             guard request.returnIdPCredential, refusal != .providerAlreadyLinked else {
                 throw AccountsError.linking(refusal)
             }
-            return .conflict(.linkRefused(refusal))
+            return .conflict(proof, .linkRefused(refusal))
         }
+        // Linking proves the identity, not the account: `auth_time` stays (docs/guide/linking.md).
+        let renewal = parts.prepareRenewal()
+        var session = renewal.of(user.session, method: (identity.provider, proof.credential.signInAttributes))
+        let admitted = try await parts.admit(
+            linkTo: linked,
+            from: account.version,
+            &session,
+            method: identity.provider,
+            by: proof.credential,
+            caller
+        )
+        var write = makeWrite(proof, .renew(session, retiresOldSecret: false), caller)
+        write.amendment = admitted.amendment
+        write.restoresGrant = found.owner != nil && found.isWithdrawn
+        if found.owner == nil { write.notice = parts.notice(after: .linked, of: admitted.account, caller) }
+        return .write(
+            Attempt(
+                proof: proof,
+                plan: plan,
+                event: .linked,
+                account: admitted.account,
+                write: write,
+                secret: renewal.secret
+            )
+        )
     }
 
     // MARK: The end of both
 
-    /// - Returns: nil if something that the decision depends on changed in the meantime.
-    private func finish(
-        _ attempt: Attempt,
-        _ proof: inout Proof,
-        _ caller: Caller
-    ) async throws -> FederatedSignInResult.Outcome? {
-        let provider = proof.credential.identity.provider
+    private func result(of attempt: Attempt, validSince: Int64, _ caller: Caller) throws -> FederatedSignInResult {
+        let provider = attempt.proof.credential.identity.provider
         var account = attempt.account
-        switch try await attempt.apply(account, attempt.write) {
-        case .providerDisabled: throw AccountsError.providerDisabled
-        case .stale:
-            proof = try await reread(proof, caller)
-            return nil
-        case .duplicateToken:
-            proof = try await reread(proof, caller)
-            guard proof.pending?.redeemed != nil else { throw AccountsError.duplicateCredential }
-            return nil
-        case .applied(let validSince): account.validSince = validSince
-        }
-        if proof.isResumed {
+        account.validSince = validSince
+        if attempt.proof.isResumed {
             AccountEvents.count(conflict: attempt.event == .linked ? .linked : .signedIn, provider, caller)
         }
-        if !attempt.isRepeated, attempt.challenge == nil || attempt.event != .signedIn {
+        // What only repeats a request was told before; what waits for a second factor is no sign-in yet.
+        if !attempt.plan.isRepeated, attempt.challenge == nil || attempt.event != .signedIn {
             attempt.event.log(account.id, provider: provider, caller)
         }
-        return .signedIn(
-            account,
-            try result(of: attempt, for: account, caller),
-            isNewUser: attempt.event == .signedUp,
-            emailRecycled: attempt.recycled
+        return attempt.proof.result(
+            .signedIn(
+                account,
+                try firstFactor(of: attempt, for: account, caller),
+                isNewUser: attempt.event == .signedUp,
+                emailRecycled: attempt.plan.recyclesEmail
+            )
         )
     }
 
-    private func result(of attempt: Attempt, for account: Account, _ caller: Caller) throws -> FirstFactorResult {
+    private func firstFactor(of attempt: Attempt, for account: Account, _ caller: Caller) throws -> FirstFactorResult {
         if let challenge = attempt.challenge { return .needsSecondFactor(challenge) }
         let tokens = try parts.issueTokens(for: account, attempt.write.session, attempt.secret, caller: caller)
         // Only a new account that a blocking function disabled has no session.

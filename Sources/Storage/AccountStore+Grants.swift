@@ -19,13 +19,11 @@ package struct CredentialState: Sendable, Hashable {
 }
 
 extension AccountStore {
-    /// Stores what a provider now says of a linked identity; the account's own email and profile stay.
-    package func update(
-        _ linked: LinkedCredential,
-        by identity: FederatedIdentity,
-        of account: AccountID,
-        _ write: SignInWrite
-    ) async throws {
+    /// Stores what the provider now says of the account's identity; the account's own email and profile stay.
+    func renewLink(of account: Account, _ write: SignInWrite) async throws {
+        let identity = write.credential.identity
+        let stored = account.linked.first { $0.provider == identity.provider && $0.subject == identity.subject }
+        guard let stored, case let linked = stored.updated(by: identity), linked != stored else { return }
         try await database.execute(
             """
             UPDATE linked_credentials SET email = \(linked.email),
@@ -34,7 +32,7 @@ extension AccountStore {
                     ELSE email_is_relay END,
                 email_forwarding = CASE WHEN email IS DISTINCT FROM \(linked.email) THEN NULL ELSE email_forwarding END,
                 updated_at = \(write.now)
-            WHERE project = \(write.scope.project.rawValue) AND account = \(account.rawValue)
+            WHERE project = \(write.scope.project.rawValue) AND account = \(account.id.rawValue)
                 AND provider = \(linked.provider.rawValue) AND subject = \(linked.subject)
             """
         )
