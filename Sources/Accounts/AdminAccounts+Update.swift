@@ -49,11 +49,12 @@ extension AdminAccounts {
         if let link = request.link { try Self.check(link) }
         if let password = request.password { try PasswordRules.check(password, nil) }
         let stored: StoredPassword? =
-            if let password = request.password { try await parts.hash(password, project, for: project.hashShare) } else
-            { nil }
-        let now = parts.now()
-        let seconds = parts.seconds
-        let changed = try await parts.change(named: id, Caller(project: project, tenant: tenant)) { account, _ in
+            if let password = request.password {
+                try await service.hash(password, project, for: project.hashShare)
+            } else { nil }
+        let now = service.now()
+        let seconds = service.seconds
+        let changed = try await service.change(named: id, Caller(project: project, tenant: tenant)) { account, _ in
             try account.require(version: request.version)
             var changes = AccountChanges()
             changes.emailVerified = request.emailVerified
@@ -70,7 +71,7 @@ extension AdminAccounts {
             if let displayName { changes.displayName = displayName }
             if let photoURL { changes.photoURL = photoURL }
             if let phoneNumber { changes.phoneNumber = phoneNumber }
-            changes.secondFactors = try request.secondFactors.map { try parts.secondFactors($0, of: account) }
+            changes.secondFactors = try request.secondFactors.map { try service.secondFactors($0, of: account) }
             if let claims { changes.customAttributes = .some(claims) }
             if let email, email.canonical != account.email?.canonical {
                 changes.email = email

@@ -4,11 +4,11 @@ package import Secrets
 import Sessions
 package import Storage
 
-extension AccountsService { package var admin: AdminAccounts { AdminAccounts(parts: parts) } }
+extension AccountsService { package var admin: AdminAccounts { AdminAccounts(service: self) } }
 
 /// The admin operations on accounts.
 package struct AdminAccounts: Sendable {
-    let parts: Parts
+    let service: AccountsService
 
     package struct NewAccount: Sendable {
         package var localID: String?
@@ -26,33 +26,34 @@ package struct AdminAccounts: Sendable {
 
     /// Creates an account; stores `disabled` even if false, as Firebase does.
     package func create(_ new: NewAccount, _ project: Project, _ tenant: TenantID) async throws -> Account {
-        let id = try new.localID.map { text throws(AccountsError) in try Self.accountID(text) } ?? parts.newAccountID()
-        var account = Account(id: id, validSince: parts.seconds, createdAt: parts.now())
+        let id =
+            try new.localID.map { text throws(AccountsError) in try Self.accountID(text) } ?? service.newAccountID()
+        var account = Account(id: id, validSince: service.seconds, createdAt: service.now())
         account.email = try Self.email(new.email)
         account.emailVerified = new.emailVerified && account.email != nil
         account.displayName = try ProfileRules.displayName(new.displayName)
         account.photoURL = try ProfileRules.photoURL(new.photoURL)
         account.phoneNumber = try Self.phoneNumber(new.phoneNumber)
         account.disabled = new.disabled
-        account.secondFactors = try parts.newSecondFactors(new.secondFactors, of: account)
+        account.secondFactors = try service.newSecondFactors(new.secondFactors, of: account)
         guard account.secondFactors.isEmpty || account.emailVerified else {
             throw AccountsError.secondFactor(.verifiedEmailNeeded)
         }
         var stored: StoredPassword?
         if let password = new.password {
             try PasswordRules.check(password, nil)
-            stored = try await parts.hash(password, project, for: project.hashShare)
+            stored = try await service.hash(password, project, for: project.hashShare)
             account.hasPassword = true
-            account.passwordUpdatedAt = parts.now()
+            account.passwordUpdatedAt = service.now()
         }
         do {
-            return try await parts.accounts.insert(
+            return try await service.accounts.insert(
                 account,
                 password: stored,
                 session: nil,
                 isTold: project.settings.delivery.takes(.accountCreated),
                 in: Scope(project: project.id, tenant: tenant),
-                now: parts.now()
+                now: service.now()
             )
         } catch let conflict as ClaimConflict {
             throw AccountsError(conflict)
@@ -96,17 +97,17 @@ package struct AdminAccounts: Sendable {
         // Back ends look up one account at a time (`checkRevoked`), so these reads share a statement.
         let found =
             if let only = selectors.onlyAccount {
-                try await [parts.accounts.find(only, session: nil, in: scope)?.account].compactMap(\.self)
+                try await [service.accounts.find(only, session: nil, in: scope)?.account].compactMap(\.self)
             } else {
-                try await parts.accounts.find(named, in: scope)
+                try await service.accounts.find(named, in: scope)
             }
         let unknown = Set(named.accounts).subtracting(found.map(\.id))
         guard !unknown.isEmpty else { return found }
-        let aliases = try await parts.accounts.aliases(Array(unknown), in: scope)
+        let aliases = try await service.accounts.aliases(Array(unknown), in: scope)
         guard !aliases.isEmpty else { return found }
         let known = Set(found.map(\.id))
         named.accounts = named.accounts.map { aliases[$0]?.survivor ?? $0 }
-        return try await parts.accounts.find(named, in: scope).map { account in
+        return try await service.accounts.find(named, in: scope).map { account in
             var account = account
             // A caller that uses the old ID may have a token for it (`checkRevoked`): all of those ended with the
             // merge.
@@ -129,10 +130,10 @@ package struct AdminAccounts: Sendable {
         _ tenant: TenantID
     ) async throws -> [ListedAccount] {
         guard maxResults > 0 else { return [] }
-        return try await parts.accounts.list(
+        return try await service.accounts.list(
             after: after,
             limit: min(maxResults, 1000),
-            exportedAt: exports ? parts.now() : nil,
+            exportedAt: exports ? service.now() : nil,
             in: Scope(project: project.id, tenant: tenant)
         )
     }
@@ -146,7 +147,7 @@ package struct AdminAccounts: Sendable {
     ) async throws {
         let account = try Self.required(localID)
         let caller = Caller(project: project, tenant: tenant)
-        _ = try await parts.change(named: account, caller) { account, _ in
+        _ = try await service.change(named: account, caller) { account, _ in
             try account.require(version: version)
             var changes = AccountChanges()
             changes.deletesAccount = true
@@ -162,8 +163,8 @@ package struct AdminAccounts: Sendable {
         _ tenant: TenantID
     ) async throws -> ReadCredentialState.Result {
         let caller = Caller(project: project, tenant: tenant)
-        let account = try await parts.existingAccount(localID, in: caller.scope)
-        return try await ReadCredentialState(parts: parts)(account, provider, caller)
+        let account = try await service.existingAccount(localID, in: caller.scope)
+        return try await ReadCredentialState(service: service)(account, provider, caller)
     }
 
     package func listSessions(
@@ -172,9 +173,9 @@ package struct AdminAccounts: Sendable {
         _ tenant: TenantID
     ) async throws -> [SessionSummary] {
         let scope = Scope(project: project.id, tenant: tenant)
-        let account = try await parts.existingAccount(localID, in: scope)
-        let idle = project.settings.sessionsIdle(at: parts.now())
-        return try await parts.sessions.list(of: account, idleSince: idle, in: scope)
+        let account = try await service.existingAccount(localID, in: scope)
+        let idle = project.settings.sessionsIdle(at: service.now())
+        return try await service.sessions.list(of: account, idleSince: idle, in: scope)
             .map { SessionSummary($0, current: false) }
     }
 
@@ -185,8 +186,8 @@ package struct AdminAccounts: Sendable {
         _ tenant: TenantID
     ) async throws -> [DetachedCredential] {
         let scope = Scope(project: project.id, tenant: tenant)
-        let account = try await parts.existingAccount(localID, in: scope)
-        return try await parts.accounts.detached(from: account, in: scope)
+        let account = try await service.existingAccount(localID, in: scope)
+        return try await service.accounts.detached(from: account, in: scope)
     }
 
     /// Ends one session of an account, or all.
@@ -197,13 +198,14 @@ package struct AdminAccounts: Sendable {
         _ tenant: TenantID
     ) async throws {
         let scope = Scope(project: project.id, tenant: tenant)
-        let account = try await parts.existingAccount(localID, in: scope)
+        let account = try await service.existingAccount(localID, in: scope)
         guard let sessionID else {
-            _ = try await parts.sessions.revoke(.all, of: account, in: scope, now: parts.now())
+            _ = try await service.sessions.revoke(.all, of: account, in: scope, now: service.now())
             return
         }
         guard let id = SessionID(rawValue: sessionID),
-            let ended = try await parts.sessions.revoke(.only(id), of: account, in: scope, now: parts.now()), ended > 0
+            let ended = try await service.sessions.revoke(.only(id), of: account, in: scope, now: service.now()),
+            ended > 0
         else { throw AccountsError.sessionNotFound }
     }
 
@@ -234,7 +236,7 @@ package struct AdminAccounts: Sendable {
     }
 }
 
-extension Parts {
+extension AccountsService {
     /// The account that an admin names; throws if it does not exist.
     func existingAccount(_ localID: String?, in scope: Scope) async throws -> AccountID {
         try await resolving(try AdminAccounts.required(localID), in: scope) { account in

@@ -21,7 +21,7 @@ package struct AdminSecondFactor: Sendable {
     package init() {}
 }
 
-extension Parts {
+extension AccountsService {
     /// The new factors of an account; duplicate numbers count once.
     func secondFactors(
         _ wanted: [AdminSecondFactor],

@@ -6,12 +6,12 @@ package import Storage
 
 import struct Foundation.Date
 
-extension AccountsService { package var applyOOBCode: ApplyOOBCode { ApplyOOBCode(parts: parts) } }
+extension AccountsService { package var applyOOBCode: ApplyOOBCode { ApplyOOBCode(service: self) } }
 
 /// `update` with a code instead of an ID token: verifies an email, changes it, restores the previous one, or removes a
 /// second factor or a passkey.
 package struct ApplyOOBCode: Sendable {
-    let parts: Parts
+    let service: AccountsService
 
     package struct Result: Sendable {
         package var account: Account
@@ -28,11 +28,11 @@ package struct ApplyOOBCode: Sendable {
         beside idToken: String? = nil,
         _ caller: Caller
     ) async throws -> Result {
-        let code = try await parts.findCode(text, caller).code
+        let code = try await service.findCode(text, caller).code
         let types: [OOBCodeType] = [.verifyEmail, .verifyAndChangeEmail, .recoverEmail, .revertSecondFactor]
         guard types.contains(code.type), type == nil || type == code.type else { throw AccountsError.invalidOOBCode }
         if let idToken {
-            let token = try await parts.verify(idToken, caller: caller)
+            let token = try await service.verify(idToken, caller: caller)
             guard token.account == code.account else { throw AccountsError.invalidOOBCode }
         }
         return try await apply(code, caller)
@@ -40,8 +40,8 @@ package struct ApplyOOBCode: Sendable {
 
     /// Verifies the email of the signed-in account with the digits of an email that the same session requested.
     package func callAsFunction(digits: Secret, idToken: String, _ caller: Caller) async throws -> Result {
-        let token = try await parts.verify(idToken, caller: caller)
-        let code = try await parts.findCode(
+        let token = try await service.verify(idToken, caller: caller)
+        let code = try await service.findCode(
             digits: digits,
             session: Secret(token.session.rawValue),
             .verifyEmail,
@@ -75,14 +75,14 @@ package struct ApplyOOBCode: Sendable {
         displacing holder: AccountID? = nil,
         _ caller: Caller
     ) async throws -> ChangedAccount {
-        let seconds = parts.seconds
+        let seconds = service.seconds
         do {
-            return try await parts.change(code.account, session: token?.session, caller) { account, session in
+            return try await service.change(code.account, session: token?.session, caller) { account, session in
                 if let token { _ = try SignedInAccount(token: token, account: account, session: session) }
                 guard !account.isDisabled else { throw AccountsError.userDisabled }
                 var changes = AccountChanges()
                 changes.spends = .mail(code.hash)
-                changes.displaces = holder.map { parts.displaced(code.email, of: $0, caller) }
+                changes.displaces = holder.map { service.displaced(code.email, of: $0, caller) }
                 changes.displaces?.evenDisabled = true
                 switch code.type {
                 case .verifyEmail: try verify(code, account, &changes, seconds)
@@ -123,7 +123,7 @@ package struct ApplyOOBCode: Sendable {
             throw .invalidOOBCode
         }
         changes.email = newEmail
-        parts.keepWayBack(of: account, replacedBy: newEmail, isProved: true, in: &changes, caller)
+        service.keepWayBack(of: account, replacedBy: newEmail, isProved: true, in: &changes, caller)
         changes.validSince = seconds
         changes.endedSessions = .all
         changes.verifyEmail(
@@ -159,7 +159,7 @@ package struct ApplyOOBCode: Sendable {
         _ seconds: Int64
     ) throws(AccountsError) {
         // Somebody else has a way in that this must not end, or cannot (S16).
-        guard code.proved || !account.outlivesTakeover(at: parts.now()) else { throw .invalidOOBCode }
+        guard code.proved || !account.outlivesTakeover(at: service.now()) else { throw .invalidOOBCode }
         takeBack(code, account, earlier, &changes, seconds)
         changes.email = code.email
         changes.verifyEmail(
@@ -210,7 +210,7 @@ package struct ApplyOOBCode: Sendable {
         _ caller: Caller
     ) async throws -> ChangedAccount {
         let selectors = AccountSelectors(emails: [code.email])
-        if let holder = try await parts.accounts.find(selectors, in: caller.scope).first, !holder.emailVerified {
+        if let holder = try await service.accounts.find(selectors, in: caller.scope).first, !holder.emailVerified {
             do {
                 // Its own account may have got it back a moment ago.
                 let displaced = holder.id == code.account ? nil : holder.id
@@ -224,8 +224,8 @@ package struct ApplyOOBCode: Sendable {
     /// Somebody else has the address by now: whoever changed it loses the account all the same, and the code stays good
     /// for when the address is free again.
     private func secure(_ code: OOBCode, _ earlier: [ProviderID: LinkedProvider], _ caller: Caller) async throws {
-        let seconds = parts.seconds
-        let changed = try await parts.change(code.account, session: nil, caller) { account, _ in
+        let seconds = service.seconds
+        let changed = try await service.change(code.account, session: nil, caller) { account, _ in
             // Another request was luckier, and the account is its owner's again.
             guard account.email?.canonical != code.email.canonical else { throw AccountsError.invalidOOBCode }
             var changes = AccountChanges()
@@ -239,7 +239,7 @@ package struct ApplyOOBCode: Sendable {
 
     /// The account's identities before the code is used.
     private func identities(of code: OOBCode, _ caller: Caller) async throws -> [ProviderID: LinkedProvider] {
-        let linked = try await parts.stores.accounts.linkedProviders(of: code.account, in: caller.scope)
+        let linked = try await service.stores.accounts.linkedProviders(of: code.account, in: caller.scope)
         return Dictionary(linked.map { ($0.provider, $0) }) { first, _ in first }
     }
 

@@ -1,19 +1,19 @@
 import Projects
 import Text
 
-extension AccountsService { package var checkContinueURL: CheckContinueURL { CheckContinueURL(parts: parts) } }
+extension AccountsService { package var checkContinueURL: CheckContinueURL { CheckContinueURL(service: self) } }
 
 /// Checks whether a page may continue to a URL from its link.
 package struct CheckContinueURL: Sendable {
-    let parts: Parts
+    let service: AccountsService
 
     /// The URL; nil if the project does not allow it, or if there is none.
     package func callAsFunction(_ text: String?, _ caller: Caller) -> String? {
-        try? parts.continueURL(text, caller)
+        try? service.continueURL(text, caller)
     }
 }
 
-extension Parts {
+extension AccountsService {
     /// An app's own URL, if the project allows it; the fragment is not checked.
     ///
     /// - Throws: ``AccountsError/invalidContinueURI(_:)``, ``AccountsError/unauthorizedDomain``.

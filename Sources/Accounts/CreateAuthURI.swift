@@ -4,11 +4,11 @@ import Projects
 package import Secrets
 import Storage
 
-extension AccountsService { package var createAuthURI: CreateAuthURI { CreateAuthURI(parts: parts) } }
+extension AccountsService { package var createAuthURI: CreateAuthURI { CreateAuthURI(service: self) } }
 
 /// `createAuthUri`: returns the sign-in methods of an email, or starts a sign-in at a provider.
 package struct CreateAuthURI: Sendable {
-    let parts: Parts
+    let service: AccountsService
 
     package struct Methods: Sendable {
         package var sessionID: String
@@ -33,9 +33,9 @@ package struct CreateAuthURI: Sendable {
         guard ContinueURI(continueURI) != nil else { throw AccountsError.invalidContinueURI("") }
         var methods = Methods(sessionID: sessionID ?? newSessionID())
         guard !caller.project.settings.emailEnumerationProtection else { return methods }
-        let accounts = try await parts.accounts.find(
+        let accounts = try await service.accounts.find(
             anyEmail: address,
-            within: parts.methodQueryLimits(caller),
+            within: service.methodQueryLimits(caller),
             in: caller.scope
         )
         methods.registered = !accounts.isEmpty
@@ -97,7 +97,7 @@ package struct CreateAuthURI: Sendable {
             throw AccountsError.missingContinueURI
         }
         let id = ProviderID(request.providerID)
-        guard var configuration = parts.provider(id, caller) else {
+        guard var configuration = service.provider(id, caller) else {
             throw ProviderDefinition.exists(id) ? AccountsError.providerNotFound : .invalidProviderID
         }
         if request.isTest { configuration.enabled = true }
@@ -113,16 +113,16 @@ package struct CreateAuthURI: Sendable {
             customParameters: parameters,
             responseType: request.responseType
         )
-        var limits = request.isTest ? .none : parts.flowLimits(caller)
-        if parts.federation.asksBeforeRedirect(configuration, options) {
+        var limits = request.isTest ? .none : service.flowLimits(caller)
+        if service.federation.asksBeforeRedirect(configuration, options) {
             // The limit comes before the provider's endpoint, so that a refused request causes no call to the provider.
-            try await parts.stores.rateLimits.take(limits)
+            try await service.stores.rateLimits.take(limits)
             limits = .none
         }
         var authorization: AuthorizationRequest
         do {
-            authorization = try await parts.federation.calling(for: caller.project.id) {
-                [federation = parts.federation] () async throws(FederationError) in
+            authorization = try await service.federation.calling(for: caller.project.id) {
+                [federation = service.federation] () async throws(FederationError) in
                 try await federation.authorizationRequest(for: configuration, options)
             }
         } catch {
@@ -130,7 +130,7 @@ package struct CreateAuthURI: Sendable {
         }
         authorization.flow.visit = request.visit
         let sessionID = request.sessionID.flatMap { $0.isEmpty ? nil : $0 } ?? newSessionID()
-        try await parts.flows.insert(
+        try await service.flows.insert(
             authorization.flow,
             state: authorization.state,
             sessionID: Secret(sessionID),
@@ -139,7 +139,7 @@ package struct CreateAuthURI: Sendable {
             context: request.context,
             within: limits,
             in: caller.scope,
-            now: parts.now(),
+            now: service.now(),
             lifetime: 600
         )
         return Started(
@@ -158,14 +158,14 @@ package struct CreateAuthURI: Sendable {
         _ configuration: ProviderConfiguration,
         _ caller: Caller
     ) throws(AccountsError) {
-        let registered = parts.federation.redirectURIs(of: configuration)
+        let registered = service.federation.redirectURIs(of: configuration)
         if registered.contains(text) { return }
         guard registered.isEmpty, let uri = ContinueURI(text), uri.query == nil || !uri.hasParameter("state"),
-            uri.isAllowed(by: caller.project.settings, anyLoopback: parts.development)
+            uri.isAllowed(by: caller.project.settings, anyLoopback: service.development)
         else { throw .invalidContinueURI("Invalid OAuth request for \(configuration.provider)") }
     }
 
-    private func newSessionID() -> String { parts.random.handle() }
+    private func newSessionID() -> String { service.random.handle() }
 }
 
 extension FlowStore.Purpose {

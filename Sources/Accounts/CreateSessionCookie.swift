@@ -3,13 +3,15 @@ package import Projects
 import Sessions
 import Storage
 
-extension AccountsService { package var createSessionCookie: CreateSessionCookie { CreateSessionCookie(parts: parts) } }
+extension AccountsService {
+    package var createSessionCookie: CreateSessionCookie { CreateSessionCookie(service: self) }
+}
 
 /// Exchanges an ID token for a session cookie, as back ends do right after a sign-in.
 ///
 /// As in Firebase, the back end checks how long ago the sign-in was (`auth_time`), unless the project sets a limit.
 package struct CreateSessionCookie: Sendable {
-    let parts: Parts
+    let service: AccountsService
 
     /// - Parameter duration: in seconds; nil for the maximum.
     package func callAsFunction(
@@ -21,19 +23,19 @@ package struct CreateSessionCookie: Sendable {
         let duration = duration ?? SessionCookie.durations.upperBound
         guard SessionCookie.durations.contains(duration) else { throw AccountsError.invalidDuration }
         let caller = Caller(project: project, tenant: tenant)
-        let user = try await parts.authenticate(idToken, caller: caller)
+        let user = try await service.authenticate(idToken, caller: caller)
         let window = project.settings.sessionCookieSignInSeconds
-        guard RecentSignIn.isRecent(authTime: user.token.authTime, now: parts.seconds, window: window) else {
+        guard RecentSignIn.isRecent(authTime: user.token.authTime, now: service.seconds, window: window) else {
             throw AccountsError.recentSignInRequired
         }
         let payload: [UInt8]?
-        let key = parts.configuration.cookieKeys.signer(for: .rs256, at: parts.seconds)
-        guard let signer: any TokenSigner = parts.tokenSigner ?? key else { throw NoSigningKey() }
+        let key = service.configuration.cookieKeys.signer(for: .rs256, at: service.seconds)
+        guard let signer: any TokenSigner = service.tokenSigner ?? key else { throw NoSigningKey() }
         do throws(IDTokenMintingError) {
             payload = try SessionCookie.payload(
                 of: idToken ?? "",
                 project: project.id,
-                now: parts.seconds,
+                now: service.seconds,
                 duration: duration,
                 by: signer
             )
@@ -42,13 +44,13 @@ package struct CreateSessionCookie: Sendable {
             throw AccountsError.cookieTooLarge
         }
         guard let payload else { throw AccountsError.invalidIDToken }
-        try await parts.stores.auditLog.record(
+        try await service.stores.auditLog.record(
             .sessionCookieCreated,
             in: caller.scope,
             account: user.account.id,
-            at: parts.now()
+            at: service.now()
         )
         AccountEvent.sessionCookieCreated.log(user.account.id, caller)
-        return try parts.tokenSigner?.token(of: payload) ?? key?.cookie(of: payload) ?? { throw NoSigningKey() }()
+        return try service.tokenSigner?.token(of: payload) ?? key?.cookie(of: payload) ?? { throw NoSigningKey() }()
     }
 }

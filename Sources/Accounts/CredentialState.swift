@@ -1,12 +1,12 @@
 package import Linking
 import Storage
 
-extension AccountsService { package var credentialState: ReadCredentialState { ReadCredentialState(parts: parts) } }
+extension AccountsService { package var credentialState: ReadCredentialState { ReadCredentialState(service: self) } }
 
 /// `accounts:credentialState`, not part of Firebase: the state of the account's identity at a provider, in the terms of
 /// Apple's `ASAuthorizationAppleIDProvider.CredentialState`.
 package struct ReadCredentialState: Sendable {
-    let parts: Parts
+    let service: AccountsService
 
     package enum State: String, Sendable { case authorized, revoked, notFound }
 
@@ -19,13 +19,13 @@ package struct ReadCredentialState: Sendable {
     }
 
     package func callAsFunction(idToken: String?, provider: ProviderID, _ caller: Caller) async throws -> Result {
-        let user = try await parts.authenticate(idToken, caller: caller)
+        let user = try await service.authenticate(idToken, caller: caller)
         return try await callAsFunction(user.account.id, provider, caller)
     }
 
     /// The same for an account that an admin names.
     func callAsFunction(_ account: AccountID, _ provider: ProviderID, _ caller: Caller) async throws -> Result {
-        guard let found = try await parts.accounts.credentialState(of: account, at: provider, in: caller.scope) else {
+        guard let found = try await service.accounts.credentialState(of: account, at: provider, in: caller.scope) else {
             return Result(provider: provider, state: .notFound)
         }
         return Result(

@@ -2,11 +2,11 @@ import Linking
 package import Projects
 import Storage
 
-extension AccountsService { package var deleteAccounts: DeleteAccounts { DeleteAccounts(parts: parts) } }
+extension AccountsService { package var deleteAccounts: DeleteAccounts { DeleteAccounts(service: self) } }
 
 /// Deletes accounts for an admin, each independently of the others.
 package struct DeleteAccounts: Sendable {
-    let parts: Parts
+    let service: AccountsService
 
     /// The maximum number of accounts in one request.
     package static let limit = 1_000
@@ -41,7 +41,7 @@ package struct DeleteAccounts: Sendable {
     ) async throws -> Bool {
         guard let account = try? AdminAccounts.accountID(localID) else { return true }
         do {
-            _ = try await parts.change(named: account, Caller(project: project, tenant: tenant)) { found, _ in
+            _ = try await service.change(named: account, Caller(project: project, tenant: tenant)) { found, _ in
                 guard force || found.isDisabled else { throw NotDisabled() }
                 var changes = AccountChanges()
                 changes.deletesAccount = true

@@ -12,7 +12,7 @@ extension DeliverMessages {
         _ send: (Messenger, Project) async throws(DeliveryError) -> Void
     ) async -> OutboxStore.Outcome {
         // This node may learn of the project in a moment.
-        guard let messenger = parts.messenger, let project = parts.configuration.snapshot.project(message.project)
+        guard let messenger = service.messenger, let project = service.configuration.snapshot.project(message.project)
         else {
             return tryAgain(message, DeliveryError.notConfigured)
         }
@@ -31,23 +31,25 @@ extension DeliverMessages {
 
     /// Tells an application that a user's session with it has ended.
     func tell(_ logout: ApplicationLogout, _ message: OutboxStore.Message) async throws -> OutboxStore.Outcome {
-        let client = try await parts.stores.oauthClients.client(logout.client, of: message.project)
+        let client = try await service.stores.oauthClients.client(logout.client, of: message.project)
         // An application that was removed, or no longer wants to know.
         guard let client, let url = client.metadata.backChannelLogoutURI else { return .delivered }
         return await handOver(message) { messenger, project throws(DeliveryError) in
-            guard let token = try? parts.logoutToken(logout, id: message.id, of: project) else { throw .notConfigured }
+            guard let token = try? service.logoutToken(logout, id: message.id, of: project) else {
+                throw .notConfigured
+            }
             try await messenger.send(
                 logout: token,
                 to: url,
                 isVouchedFor: client.isVouchedFor,
                 of: project,
-                date: parts.now()
+                date: service.now()
             )
         }
     }
 }
 
-extension Parts {
+extension AccountsService {
     fileprivate func logoutToken(_ logout: ApplicationLogout, id: String, of project: Project) throws -> String {
         let token = LogoutToken(
             issuer: try applicationIssuer(of: project),

@@ -12,25 +12,25 @@ extension DeliverMessages {
     /// refusal may be the operator's to fix, so the email is retried, as after a failure. It is given up if the server
     /// then refuses it again, and has accepted others of its project since.
     func send(_ mail: Mail, _ message: OutboxStore.Message) async -> OutboxStore.Outcome {
-        let project = parts.configuration.snapshot.project(message.project)
-        if parts.messenger != nil, project?.settings.delivery.takes(.mailSend) ?? false {
+        let project = service.configuration.snapshot.project(message.project)
+        if service.messenger != nil, project?.settings.delivery.takes(.mailSend) ?? false {
             let outcome = await handOver(message) { messenger, project throws(DeliveryError) in
-                try await messenger.send(mail, id: message.id, of: project, date: parts.now())
+                try await messenger.send(mail, id: message.id, of: project, date: service.now())
             }
             switch outcome {
-            case .delivered: mailServer.accepted(message.project, at: parts.now())
+            case .delivered: mailServer.accepted(message.project, at: service.now())
             case .retry: mailServer.failed()
             case .partly, .abandoned: break
             }
             return outcome
         }
         // This node may learn of the project in a moment.
-        guard let mailer = parts.mailer, let project else {
+        guard let mailer = service.mailer, let project else {
             return tryAgain(message, SMTPError.stopped)
         }
         do {
-            try await mailer.send(mail, id: message.id, of: project, date: parts.now())
-            mailServer.accepted(project.id, at: parts.now())
+            try await mailer.send(mail, id: message.id, of: project, date: service.now())
+            mailServer.accepted(project.id, at: service.now())
             log(.info, "Sent an email", message)
             return .delivered
         } catch {
@@ -48,6 +48,6 @@ extension DeliverMessages {
         guard case .refused = error, message.attempts > 1,
             let delay = schedule.delay(afterAttempts: message.attempts - 1)
         else { return false }
-        return mailServer.hasAccepted(message.project, since: parts.now().addingTimeInterval(-delay))
+        return mailServer.hasAccepted(message.project, since: service.now().addingTimeInterval(-delay))
     }
 }

@@ -12,7 +12,7 @@ import Traces
 
 /// Delivers the messages in the outbox, on all nodes in parallel, each message by one node at a time.
 package struct DeliverMessages: Service {
-    let parts: Parts
+    let service: AccountsService
     let logger: Logger
     var schedule = RetrySchedule.standard
     private let causes = RecurringCauses()
@@ -44,8 +44,8 @@ package struct DeliverMessages: Service {
         ProviderRevocation.kind, SMS.kind, WebhookNotice.kind, GrantNotice.kind,
     ]
 
-    package init(_ parts: Parts, logger: Logger) {
-        self.parts = parts
+    package init(_ service: AccountsService, logger: Logger) {
+        self.service = service
         self.logger = logger
     }
 
@@ -83,20 +83,20 @@ package struct DeliverMessages: Service {
     /// release, or to the developer in `identity dev`.
     private func kinds(_ lane: Lane) -> [String] {
         switch lane {
-        case .mail: parts.mailer == nil ? [] : [Mail.kind]
-        case .sms: parts.messenger == nil || parts.development ? [] : [SMS.kind]
-        case .logouts: parts.messenger == nil ? [] : [ApplicationLogout.kind]
-        case .strangersLogouts: parts.messenger == nil ? [] : [ApplicationLogout.kindOfStrangers]
+        case .mail: service.mailer == nil ? [] : [Mail.kind]
+        case .sms: service.messenger == nil || service.development ? [] : [SMS.kind]
+        case .logouts: service.messenger == nil ? [] : [ApplicationLogout.kind]
+        case .strangersLogouts: service.messenger == nil ? [] : [ApplicationLogout.kindOfStrangers]
         case .other:
             [ProviderRevocation.kind, ForgottenTokens.kind]
-                + (parts.messenger == nil ? [] : [WebhookNotice.kind, GrantNotice.kind])
+                + (service.messenger == nil ? [] : [WebhookNotice.kind, GrantNotice.kind])
         }
     }
 
     /// Emails that need no mail server because their project's webhook sends them.
     private var carriedByEndpoints: [OutboxStore.Destination] {
-        guard parts.messenger != nil, !parts.development else { return [] }
-        return parts.configuration.snapshot.allProjects.filter { $0.settings.delivery.takes(.mailSend) }
+        guard service.messenger != nil, !service.development else { return [] }
+        return service.configuration.snapshot.allProjects.filter { $0.settings.delivery.takes(.mailSend) }
             .map { OutboxStore.Destination(project: $0.id, kind: Mail.kind) }
     }
 
@@ -118,9 +118,9 @@ package struct DeliverMessages: Service {
 
     /// Gives up messages whose code or link has ended, also of kinds that no node delivers.
     private func giveUpExpired() async throws {
-        while case let expired = try await parts.stores.outbox.giveUpExpired(now: parts.now()), !expired.isEmpty {
+        while case let expired = try await service.stores.outbox.giveUpExpired(now: service.now()), !expired.isEmpty {
             // The developer, for whom they waited, did not need them.
-            guard !parts.development else { continue }
+            guard !service.development else { continue }
             for message in expired {
                 await RequestContext.with({ $0.trace = message.trace ?? TraceContext() }) {
                     count(.abandoned, of: message.kind)
@@ -237,9 +237,9 @@ package struct DeliverMessages: Service {
         guard limit > 0, !(kinds.isEmpty && carried.isEmpty), !Self.isStopping else { return [] }
         let receivers = inProgress.filter { $0.value >= lane.receiverQuota }.map(\.key)
         let projects = byProject.filter { $0.value >= lane.quota }.map(\.key)
-        let now = parts.now()
+        let now = service.now()
         let since = horizon.since(now)
-        let taken = try await parts.stores.outbox.take(
+        let taken = try await service.stores.outbox.take(
             kinds,
             and: carried,
             except: receivers,
@@ -256,10 +256,10 @@ package struct DeliverMessages: Service {
     }
 
     private func queueLogouts() async throws {
-        let snapshot = parts.configuration.snapshot
-        try await parts.stores.outbox.queueLogouts(
+        let snapshot = service.configuration.snapshot
+        try await service.stores.outbox.queueLogouts(
             telling: { snapshot.project($0)?.settings.delivery.takes(.grantEnded) ?? false },
-            now: parts.now()
+            now: service.now()
         )
     }
 
@@ -269,7 +269,7 @@ package struct DeliverMessages: Service {
             do {
                 let outcome = try await holding(message, lease) { try await deliver(message) }
                 count(outcome, of: message.kind)
-                try await parts.stores.outbox.settle(message, outcome, now: parts.now())
+                try await service.stores.outbox.settle(message, outcome, now: service.now())
             } catch {
                 log(.warning, "The outcome of a delivery could not be stored", message, error)
             }
@@ -285,7 +285,7 @@ package struct DeliverMessages: Service {
         let extending = Task {
             while (try? await Task.sleep(for: .seconds(lease / 3))) != nil {
                 // If it fails, there is time for one more before the lease ends.
-                try? await parts.stores.outbox.extend(message, until: parts.now().addingTimeInterval(lease))
+                try? await service.stores.outbox.extend(message, until: service.now().addingTimeInterval(lease))
             }
         }
         let result: Result<OutboxStore.Outcome, any Error>
@@ -313,7 +313,7 @@ package struct DeliverMessages: Service {
     }
 
     private func deliver(_ message: OutboxStore.Message) async throws -> OutboxStore.Outcome {
-        guard message.expiresAt.map({ $0 > parts.now() }) ?? true else {
+        guard message.expiresAt.map({ $0 > service.now() }) ?? true else {
             log(.warning, "Gave up an expired message", message)
             return .abandoned
         }
@@ -326,19 +326,19 @@ package struct DeliverMessages: Service {
         case GrantNotice.kind:
             return try await reading(message) { (notice: GrantNotice) in
                 await handOver(message) { messenger, project throws(DeliveryError) in
-                    try await messenger.send(notice, id: message.id, of: project, date: parts.now())
+                    try await messenger.send(notice, id: message.id, of: project, date: service.now())
                 }
             }
         case SMS.kind:
             return try await reading(message) { (sms: SMS) in
                 await handOver(message) { messenger, project throws(DeliveryError) in
-                    try await messenger.send(sms, id: message.id, of: project, date: parts.now())
+                    try await messenger.send(sms, id: message.id, of: project, date: service.now())
                 }
             }
         default:
             return try await reading(message) { (notice: WebhookNotice) in
                 await handOver(message) { messenger, project throws(DeliveryError) in
-                    try await messenger.send(notice, id: message.id, of: project, date: parts.now())
+                    try await messenger.send(notice, id: message.id, of: project, date: service.now())
                 }
             }
         }
@@ -373,16 +373,16 @@ package struct DeliverMessages: Service {
         _ message: OutboxStore.Message
     ) async throws -> OutboxStore.Outcome {
         let scope = Scope(project: message.project, tenant: TenantID(rawValue: tokens.tenant))
-        let configuration = parts.configuration.snapshot.provider(
+        let configuration = service.configuration.snapshot.provider(
             tokens.provider,
             project: scope.project,
             tenant: scope.tenant
         )
         var rest = tokens
-        rest.after = try await parts.providerTokens.forget(
+        rest.after = try await service.providerTokens.forget(
             tokens.provider,
             in: scope,
-            keeping: parts.federation.tokenKeeping(configuration),
+            keeping: service.federation.tokenKeeping(configuration),
             after: tokens.after
         )
         return rest.after == nil ? .delivered : .partly(rest: Array(try JSONEncoder().encode(rest)))
@@ -395,7 +395,7 @@ package struct DeliverMessages: Service {
             log(.info, "Kept a grant, because the identity is linked again", message)
             return .delivered
         }
-        let found = parts.configuration.snapshot.provider(
+        let found = service.configuration.snapshot.provider(
             revocation.provider,
             project: message.project,
             tenant: TenantID(rawValue: revocation.tenant)
@@ -403,8 +403,8 @@ package struct DeliverMessages: Service {
         // The provider may be configured again, or this node may learn of it in a moment.
         guard let configuration = found else { return failed(message, .providerNotFound) }
         do {
-            try await parts.federation.calling(for: message.project) {
-                [federation = parts.federation] () async throws(FederationError) in
+            try await service.federation.calling(for: message.project) {
+                [federation = service.federation] () async throws(FederationError) in
                 try await federation.revoke(
                     Secret(revocation.token),
                     isRefreshToken: revocation.isRefreshToken,
@@ -435,7 +435,7 @@ package struct DeliverMessages: Service {
         _ error: any Error,
         after seconds: Double? = nil
     ) -> OutboxStore.Outcome {
-        let now = parts.now()
+        let now = service.now()
         guard let delay = schedule.delay(afterAttempts: message.attempts, of: message.id, asked: seconds),
             let next = schedule.last(before: message.expiresAt, at: now, wanted: now.addingTimeInterval(delay))
         else {

@@ -6,11 +6,11 @@ import Sessions
 import Storage
 import Text
 
-extension AccountsService { package var enrollSecondFactor: EnrollSecondFactor { EnrollSecondFactor(parts: parts) } }
+extension AccountsService { package var enrollSecondFactor: EnrollSecondFactor { EnrollSecondFactor(service: self) } }
 
 /// Enrolls a second factor for the signed-in account in two steps: an authenticator app, or a phone.
 package struct EnrollSecondFactor: Sendable {
-    let parts: Parts
+    let service: AccountsService
 
     /// The data for an authenticator app, returned once.
     package struct NewApp: Sendable {
@@ -30,16 +30,16 @@ package struct EnrollSecondFactor: Sendable {
         guard caller.project.settings.secondFactors.totp else { throw AccountsError.secondFactor(.totpNotOffered) }
         let user = try await signedIn(idToken, caller)
         try requireRoom(for: user.account)
-        let secret = parts.random.bytes(TOTP.secretLength)
+        let secret = service.random.bytes(TOTP.secretLength)
         let pending = PendingEnrollment(
             session: user.session.id.rawValue,
             secret: Data(secret),
-            startedAt: parts.seconds
+            startedAt: service.seconds
         )
         return NewApp(
             sharedSecret: Secret(Base32.encode(secret)),
-            sessionInfo: try parts.startEnrollment(pending, caller),
-            finalizeBefore: parts.now().addingTimeInterval(Double(PendingEnrollment.lifetime))
+            sessionInfo: try service.startEnrollment(pending, caller),
+            finalizeBefore: service.now().addingTimeInterval(Double(PendingEnrollment.lifetime))
         )
     }
 
@@ -55,8 +55,8 @@ package struct EnrollSecondFactor: Sendable {
     ) async throws -> Result {
         let settings = caller.project.settings.secondFactors
         guard settings.totp else { throw AccountsError.secondFactor(.totpNotOffered) }
-        let token = try await parts.verify(idToken, caller: caller)
-        let pending = try parts.pendingEnrollment(sessionInfo, token, caller)
+        let token = try await service.verify(idToken, caller: caller)
+        let pending = try service.pendingEnrollment(sessionInfo, token, caller)
         guard let code, !code.isEmpty else { throw AccountsError.missingVerificationCode }
         guard let name = try ProfileRules.displayName(displayName), !name.isEmpty else {
             throw AccountsError.secondFactor(.missingDisplayName)
@@ -65,20 +65,20 @@ package struct EnrollSecondFactor: Sendable {
         guard let code = TypedCode.sixDigits(code),
             let match = TOTP(secret: secret).match(
                 code,
-                at: parts.seconds,
+                at: service.seconds,
                 adjacent: settings.acceptedIntervals,
                 after: 0
             )
         else { throw AccountsError.invalidVerificationCode }
-        let id = parts.random.uuid()
-        let sealed = try parts.keyRing.seal(secret, for: Parts.secretPlace(token.account, id, caller))
+        let id = service.random.uuid()
+        let sealed = try service.keyRing.seal(secret, for: AccountsService.secretPlace(token.account, id, caller))
         let factor = SecondFactor(
             id: id,
             kind: .totp(sealedSecret: sealed, lastStep: match.step),
             displayName: name,
-            enrolledAt: parts.now()
+            enrolledAt: service.now()
         )
-        let evidence = Evidence(match, of: id, at: parts.seconds)
+        let evidence = Evidence(match, of: id, at: service.seconds)
         return try await enroll(factor, evidence, token, caller) { account throws(AccountsError) in
             try requireRoom(for: account)
         }
@@ -98,7 +98,7 @@ package struct EnrollSecondFactor: Sendable {
         let user = try await signedIn(idToken, caller)
         guard let number = phoneNumber.flatMap({ PhoneNumber($0) }) else { throw AccountsError.invalidPhoneNumber }
         try requireRoom(for: number, in: user.account)
-        return try await parts.sendVerificationCode(
+        return try await service.sendVerificationCode(
             to: number,
             purpose: .enrollment,
             account: user.account.id,
@@ -116,14 +116,14 @@ package struct EnrollSecondFactor: Sendable {
         _ caller: Caller
     ) async throws -> Result {
         guard caller.project.settings.secondFactors.sms else { throw AccountsError.secondFactor(.smsNotOffered) }
-        let token = try await parts.verify(idToken, caller: caller)
+        let token = try await service.verify(idToken, caller: caller)
         let name = try ProfileRules.displayName(displayName)
         let checked = try await check(code, of: sessionInfo, idToken: idToken, for: token.account, caller)
         let factor = SecondFactor(
-            id: parts.random.uuid(),
+            id: service.random.uuid(),
             kind: .phone(checked.phoneNumber.text),
             displayName: name,
-            enrolledAt: parts.now()
+            enrolledAt: service.now()
         )
         guard let evidence = checked.evidence.asSecondFactor(factor) else { throw AccountsError.invalidSessionInfo }
         return try await enroll(factor, evidence, spending: checked.code, token, caller) {
@@ -142,7 +142,7 @@ package struct EnrollSecondFactor: Sendable {
         _ caller: Caller
     ) async throws -> CheckedVerification {
         func check(_ purpose: VerificationPurpose, _ account: AccountID?) async throws -> CheckedVerification {
-            try await parts.checkVerificationCode(
+            try await service.checkVerificationCode(
                 sessionInfo: sessionInfo,
                 code: code,
                 purpose: purpose,
@@ -152,7 +152,7 @@ package struct EnrollSecondFactor: Sendable {
         }
         do {
             return try await check(.enrollment, account)
-        } catch AccountsError.invalidSessionInfo where parts.development {
+        } catch AccountsError.invalidSessionInfo where service.development {
             // What the start of an enrollment would have asked for.
             _ = try await signedIn(idToken, caller)
             return try await check(.signIn, nil)
@@ -172,11 +172,11 @@ package struct EnrollSecondFactor: Sendable {
         _ caller: Caller,
         _ check: @escaping @Sendable (Account) throws(AccountsError) -> Void
     ) async throws -> Result {
-        let renewal = parts.prepareRenewal()
-        let changed = try await parts.change(token.account, session: token.session, caller) { account, current in
+        let renewal = service.prepareRenewal()
+        let changed = try await service.change(token.account, session: token.session, caller) { account, current in
             let user = try SignedInAccount(token: token, account: account, session: current)
             try requireEligible(user)
-            if parts.needsSecondFactor(account, caller), user.session.secondFactor == nil {
+            if service.needsSecondFactor(account, caller), user.session.secondFactor == nil {
                 throw AccountsError.recentSignInRequired
             }
             try check(account)
@@ -184,22 +184,22 @@ package struct EnrollSecondFactor: Sendable {
             changes.secondFactors = account.secondFactors + [factor]
             changes.spends = code
             changes.endOthers(keeping: renewal.of(user.session).proving(evidence))
-            changes.sends = parts.revertCode(of: factor.id, account, caller)
+            changes.sends = service.revertCode(of: factor.id, account, caller)
             // Each enrollment sends one, and who has withdrawn a factor may enroll another.
-            changes.sendLimits = parts.noticeLimits(of: account.id, caller)
+            changes.sendLimits = service.noticeLimits(of: account.id, caller)
             return changes
         }
         AccountEvent.secondFactorEnrolled.log(token.account, caller)
-        let tokens = try parts.issueTokens(after: changed, renewal.secret, caller: caller)
+        let tokens = try service.issueTokens(after: changed, renewal.secret, caller: caller)
         return Result(tokens: tokens, factor: factor)
     }
 
     /// The account of a token that may enroll: with a recent sign-in that proved all of the account's factors.
     private func signedIn(_ idToken: String?, _ caller: Caller) async throws -> SignedInAccount {
         guard let idToken else { throw AccountsError.invalidIDToken }
-        let user = try await parts.authenticate(idToken, caller: caller)
+        let user = try await service.authenticate(idToken, caller: caller)
         try requireEligible(user)
-        try parts.require([.enrollSecondFactor], of: user, caller)
+        try service.require([.enrollSecondFactor], of: user, caller)
         return user
     }
 

@@ -4,14 +4,14 @@ package import Projects
 package import Secrets
 import Storage
 
-extension AccountsService { package var exchangeToken: ExchangeToken { ExchangeToken(parts: parts) } }
+extension AccountsService { package var exchangeToken: ExchangeToken { ExchangeToken(service: self) } }
 
 /// Exchanges a workload's token for an access token of the admin API (RFC 8693).
 ///
 /// The access token represents the workload's row, which is read with each use, so it ends with it. Each token is
 /// exchanged once.
 package struct ExchangeToken: Sendable {
-    let parts: Parts
+    let service: AccountsService
 
     package struct Request: Sendable {
         package var subjectToken: Secret
@@ -41,12 +41,12 @@ package struct ExchangeToken: Sendable {
         do throws(WorkloadTokenError) {
             token = try WorkloadToken(request.subjectToken)
             let issuer = token.issuer
-            let known = await parts.configuration.findingNew(from: nil) { () -> [Workload]? in
-                let workloads = parts.configuration.snapshot.workloads(of: issuer)
-                    .filter { $0.isCurrent(now: parts.seconds) }
+            let known = await service.configuration.findingNew(from: nil) { () -> [Workload]? in
+                let workloads = service.configuration.snapshot.workloads(of: issuer)
+                    .filter { $0.isCurrent(now: service.seconds) }
                 return workloads.isEmpty ? nil : workloads
             }
-            workloads = try await parts.federation.verify(token, of: known ?? [])
+            workloads = try await service.federation.verify(token, of: known ?? [])
         } catch {
             log("\(error)")
             switch error {
@@ -58,17 +58,17 @@ package struct ExchangeToken: Sendable {
         let named = workloads.filter { request.audience ?? $0.id == $0.id }
         guard let workload = named.first, named.count == 1 else { throw TokenExchangeError.wrongTarget }
         let scopes = try granted(request.scopes, of: workload)
-        let lifetime = min(workload.tokenLifetime, workload.expiresAt.map { $0 - parts.seconds } ?? .max)
+        let lifetime = min(workload.tokenLifetime, workload.expiresAt.map { $0 - service.seconds } ?? .max)
         guard
-            try await parts.configuration.exchangeToken(token.hash, until: token.endsAt, of: workload, for: scopes)
+            try await service.configuration.exchangeToken(token.hash, until: token.endsAt, of: workload, for: scopes)
         else {
             log("workload.used")
             throw TokenExchangeError.refused
         }
-        let accessToken = try parts.configuration.accessToken(
+        let accessToken = try service.configuration.accessToken(
             for: workload.id,
             scopes: scopes,
-            expiresAt: parts.seconds + lifetime
+            expiresAt: service.seconds + lifetime
         )
         return Result(accessToken: accessToken, expiresIn: lifetime, scopes: scopes)
     }

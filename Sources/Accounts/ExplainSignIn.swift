@@ -3,11 +3,11 @@ package import Linking
 package import Projects
 import Storage
 
-extension AccountsService { package var explainSignIn: ExplainSignIn { ExplainSignIn(parts: parts) } }
+extension AccountsService { package var explainSignIn: ExplainSignIn { ExplainSignIn(service: self) } }
 
 /// Explains the result of a sign-in with an identity; writes nothing.
 package struct ExplainSignIn: Sendable {
-    let parts: Parts
+    let service: AccountsService
 
     package struct Request: Sendable {
         package var provider: String?
@@ -57,7 +57,7 @@ package struct ExplainSignIn: Sendable {
             rawUserInfo: "{}",
             federatedID: subject
         )
-        guard let configuration = parts.provider(credential.identity.provider, caller) else {
+        guard let configuration = service.provider(credential.identity.provider, caller) else {
             throw AccountsError.providerNotFound
         }
         guard configuration.enabled else { throw AccountsError.providerDisabled }
@@ -70,12 +70,12 @@ package struct ExplainSignIn: Sendable {
         _ caller: Caller
     ) async throws -> Explanation {
         let identity = credential.identity
-        let policy = parts.policy(for: credential, caller)
-        let found = try await parts.accounts.candidates(for: identity, in: caller.scope)
+        let policy = service.policy(for: credential, caller)
+        let found = try await service.accounts.candidates(for: identity, in: caller.scope)
         let (row, decision) = SignInDecision.decide(
             for: identity,
-            owner: found.owner?.candidate(at: parts.now()),
-            emailOwner: found.emailOwner?.candidate(at: parts.now()),
+            owner: found.owner?.candidate(at: service.now()),
+            emailOwner: found.emailOwner?.candidate(at: service.now()),
             purpose: autoCreate ? .signIn : .reauthenticate,
             policy: policy
         )

@@ -5,7 +5,7 @@ import Sessions
 import Storage
 import StrictJSON
 
-extension AccountsService { package var grantAccessToken: GrantAccessToken { GrantAccessToken(parts: parts) } }
+extension AccountsService { package var grantAccessToken: GrantAccessToken { GrantAccessToken(service: self) } }
 
 /// Exchanges a service account's assertion for an access token (RFC 7523 §2.1), as Admin SDKs do before their first
 /// call.
@@ -13,7 +13,7 @@ extension AccountsService { package var grantAccessToken: GrantAccessToken { Gra
 /// The token has the account's permissions; scopes of ours in the assertion narrow them. Nothing is stored: the token
 /// names the account's key, which is looked up with each use.
 package struct GrantAccessToken: Sendable {
-    let parts: Parts
+    let service: AccountsService
 
     /// The lifetime of an access token in seconds.
     package static let lifetime: Int64 = 3600
@@ -30,18 +30,18 @@ package struct GrantAccessToken: Sendable {
         let payload: JSONObject
         do throws(AssertionError) {
             let assertion = try ServiceAccountAssertion(text.reveal())
-            signer = try await parts.signer(of: assertion, for: nil)
-            payload = try assertion.checked(for: audiences, now: parts.seconds)
+            signer = try await service.signer(of: assertion, for: nil)
+            payload = try assertion.checked(for: audiences, now: service.seconds)
         } catch {
             Logger.current.notice("Refused an assertion of a service account", metadata: ["reason": "\(error)"])
             throw error
         }
         let named =
             payload["scope"]?.string?.split(separator: " ").compactMap { AdminScope(rawValue: String($0)) } ?? []
-        let token = try parts.configuration.accessToken(
+        let token = try service.configuration.accessToken(
             for: signer.id,
             scopes: named.isEmpty ? signer.scopes : signer.scopes.intersection(named),
-            expiresAt: parts.seconds + Self.lifetime
+            expiresAt: service.seconds + Self.lifetime
         )
         Logger.current.info(
             "Granted an access token",

@@ -7,18 +7,18 @@ import Sessions
 import Storage
 package import struct Foundation.Date
 
-extension AccountsService { package var importAccounts: ImportAccounts { ImportAccounts(parts: parts) } }
+extension AccountsService { package var importAccounts: ImportAccounts { ImportAccounts(service: self) } }
 
 /// Imports accounts with their IDs, times and password hashes.
 ///
 /// Each account is imported completely or not at all, independently of the others.
 package struct ImportAccounts: Sendable {
-    let parts: Parts
+    let service: AccountsService
 
-    package var now: Date { parts.now() }
+    package var now: Date { service.now() }
 
     /// The password in a hash of the emulator, in `identity dev`; nil for every other hash.
-    package func password(inHash text: String) -> Secret? { parts.passwordInHash(text) }
+    package func password(inHash text: String) -> Secret? { service.passwordInHash(text) }
 
     package struct Entry: Sendable {
         package enum Password: Sendable {
@@ -102,12 +102,12 @@ package struct ImportAccounts: Sendable {
             }
             for (index, problem) in await hashPlain(&landing, of: entries, project) { problems[index] = problem }
             landing.removeAll { problems[$0.index] != nil }
-            let imported = try await parts.accounts.importAccounts(
+            let imported = try await service.accounts.importAccounts(
                 landing.map(\.account),
                 replaces: replaces,
                 dryRun: dryRun,
                 in: Scope(project: project.id, tenant: tenant),
-                now: parts.now()
+                now: service.now()
             )
             for (position, conflict) in imported.conflicts {
                 problems[landing[position].index] = ImportProblem(conflict)
@@ -152,7 +152,7 @@ package struct ImportAccounts: Sendable {
             configurations.insert(configuration)
         }
         for configuration in configurations {
-            try await parts.accounts.keep(configuration, of: project.id, now: parts.now())
+            try await service.accounts.keep(configuration, of: project.id, now: service.now())
         }
     }
 
@@ -163,7 +163,7 @@ package struct ImportAccounts: Sendable {
         _ tenant: TenantID
     ) async throws -> Set<String> {
         let ids = entries.compactMap { $0.localID.map { AccountID($0) } }.filter { !$0.rawValue.utf8.contains(0) }
-        let found = try await parts.accounts.find(
+        let found = try await service.accounts.find(
             AccountSelectors(accounts: ids),
             merged: true,
             in: Scope(project: project.id, tenant: tenant)
@@ -223,7 +223,7 @@ package struct ImportAccounts: Sendable {
             return .failure(.invalidPassword)
         }
         do {
-            let stored = try await parts.hash(password, project, for: project.hashShare)
+            let stored = try await service.hash(password, project, for: project.hashShare)
             return .success(stored)
         } catch {
             return .failure(.passwordNotHashed)
@@ -243,7 +243,7 @@ package struct ImportAccounts: Sendable {
         var account = Account(
             id: id,
             validSince: entry.validSince ?? 0,
-            createdAt: entry.createdAt ?? parts.now()
+            createdAt: entry.createdAt ?? service.now()
         )
         guard account.validSince >= 0 else { throw .invalidTime }
         do { account.email = try AdminAccounts.email(entry.email) } catch { throw .invalidEmail }
@@ -292,7 +292,7 @@ package struct ImportAccounts: Sendable {
         guard let text else { return nil }
         do { return try CustomClaimRules.check(text) } catch .claimsTooLarge {
             throw .claimsTooLarge
-        } catch where error.code == "FORBIDDEN_CLAIM" {
+        } catch  where error.code == "FORBIDDEN_CLAIM" {
             throw .reservedClaim
         } catch { throw .invalidClaims }
     }
@@ -330,16 +330,16 @@ package struct ImportAccounts: Sendable {
         var apps: [SecondFactor] = []
         for index in wanted.indices where wanted[index].phoneNumber == nil {
             guard let secret = wanted[index].sharedSecret else { throw .secondFactorNotSupported }
-            let id = wanted[index].id ?? parts.random.uuid()
+            let id = wanted[index].id ?? service.random.uuid()
             wanted[index].id = id
-            let place = Parts.secretPlace(account.id, id, Caller(project: project, tenant: tenant))
-            guard let sealed = try? parts.keyRing.seal(secret, for: place) else { throw .secondFactorNotSupported }
+            let place = AccountsService.secretPlace(account.id, id, Caller(project: project, tenant: tenant))
+            guard let sealed = try? service.keyRing.seal(secret, for: place) else { throw .secondFactorNotSupported }
             apps.append(
                 SecondFactor(
                     id: id,
                     kind: .totp(sealedSecret: sealed, lastStep: 0),
                     displayName: wanted[index].displayName,
-                    enrolledAt: wanted[index].enrolledAt ?? parts.now()
+                    enrolledAt: wanted[index].enrolledAt ?? service.now()
                 )
             )
         }
@@ -347,14 +347,14 @@ package struct ImportAccounts: Sendable {
         var account = account
         account.secondFactors = apps
         do {
-            return try parts.secondFactors(wanted, of: account)
+            return try service.secondFactors(wanted, of: account)
         } catch .invalidPhoneNumber {
             throw .invalidSecondFactorNumber
         } catch .secondFactor(.duplicateEnrollment) {
             throw .enrollmentTwice
         } catch .secondFactor(.invalidEnrollment) {
             throw .invalidEnrollment
-        } catch where error.code == "INVALID_PROFILE_ATTRIBUTE" {
+        } catch  where error.code == "INVALID_PROFILE_ATTRIBUTE" {
             throw .invalidProfile
         } catch {
             throw .secondFactorNotSupported
@@ -399,7 +399,7 @@ extension AdminAccounts {
         _ tenant: TenantID
     ) throws -> [UInt8]? {
         guard case .totp(let sealed, _) = factor.kind else { return nil }
-        let place = Parts.secretPlace(account, factor.id, Caller(project: project, tenant: tenant))
-        return try parts.keyRing.open(sealed, for: place)
+        let place = AccountsService.secretPlace(account, factor.id, Caller(project: project, tenant: tenant))
+        return try service.keyRing.open(sealed, for: place)
     }
 }

@@ -2,11 +2,11 @@ import Foundation
 package import Projects
 package import Storage
 
-extension AccountsService { package var listAuditEntries: ListAuditEntries { ListAuditEntries(parts: parts) } }
+extension AccountsService { package var listAuditEntries: ListAuditEntries { ListAuditEntries(service: self) } }
 
 /// `auditEntries`: the audit log of a project and its accounts, newest first, page by page.
 package struct ListAuditEntries: Sendable {
-    let parts: Parts
+    let service: AccountsService
 
     /// The maximum number of entries in one response.
     package static let limit = 1000
@@ -29,7 +29,7 @@ package struct ListAuditEntries: Sendable {
         let position: AuditPosition? = try token.map { text throws(AccountsError) in
             try PageToken.position(text) { UUID(uuidString: $0.entry) != nil && PageToken.isPossible($0.date) }
         }
-        let page = try await parts.stores.auditLog.page(query, of: project.id, after: position, size: size)
+        let page = try await service.stores.auditLog.page(query, of: project.id, after: position, size: size)
         return Page(entries: page.changes, nextPageToken: try page.next.map { try PageToken.text(of: $0) })
     }
 }

@@ -2,7 +2,7 @@ import Foundation
 package import Projects
 package import Storage
 
-extension AccountsService { package var listRevocations: ListRevocations { ListRevocations(parts: parts) } }
+extension AccountsService { package var listRevocations: ListRevocations { ListRevocations(service: self) } }
 
 /// `revocations`: the unexpired tokens that were revoked, for resource servers that verify tokens themselves.
 ///
@@ -10,7 +10,7 @@ extension AccountsService { package var listRevocations: ListRevocations { ListR
 /// is found by the time of the change, a reading repeats the last two minutes of the previous one, for changes that
 /// were committed late or by a node whose clock is behind. Readers skip known IDs.
 package struct ListRevocations: Sendable {
-    let parts: Parts
+    let service: AccountsService
 
     /// The maximum number of revocations in one response.
     package static let limit = 1000
@@ -38,12 +38,12 @@ package struct ListRevocations: Sendable {
         lifetime: Int64,
         size: Int
     ) async throws -> Page {
-        let settled = parts.now().addingTimeInterval(-Self.overlap)
+        let settled = service.now().addingTimeInterval(-Self.overlap)
         let begin = RevocationPosition(date: settled.addingTimeInterval(-Double(lifetime)))
         let cursor = try cursor.map(Cursor.init(text:)) ?? Cursor(position: begin)
         // A reading of several pages ends at a point before which nothing could be missed when it started.
         let end = cursor.end ?? settled
-        let found = try await parts.sessions.revocations(in: project.id, after: cursor.position, limit: size)
+        let found = try await service.sessions.revocations(in: project.id, after: cursor.position, limit: size)
         guard found.count == size, let last = found.last else {
             let next = Cursor(position: RevocationPosition(date: end))
             return Page(revocations: found, cursor: try next.text, hasMore: false)

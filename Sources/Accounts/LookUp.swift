@@ -1,12 +1,12 @@
 package import Linking
 
-extension AccountsService { package var lookUp: LookUp { LookUp(parts: parts) } }
+extension AccountsService { package var lookUp: LookUp { LookUp(service: self) } }
 
 /// Reads the account of an ID token in one statement.
 package struct LookUp: Sendable {
-    let parts: Parts
+    let service: AccountsService
 
     package func callAsFunction(idToken: String?, _ caller: Caller) async throws -> Account {
-        try await parts.authenticate(idToken, caller: caller).account
+        try await service.authenticate(idToken, caller: caller).account
     }
 }

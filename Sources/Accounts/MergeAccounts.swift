@@ -4,13 +4,13 @@ package import Projects
 import Secrets
 package import Storage
 
-extension AccountsService { package var mergeAccounts: MergeAccounts { MergeAccounts(parts: parts) } }
+extension AccountsService { package var mergeAccounts: MergeAccounts { MergeAccounts(service: self) } }
 
 /// Merges two accounts of one user; the merge can be undone for a week.
 ///
 /// The admin decides that they belong to the same user: the user is not asked, and the merge proves nothing.
 package struct MergeAccounts: Sendable {
-    let parts: Parts
+    let service: AccountsService
 
     /// Seconds during which a merge can be undone.
     package static let window = 7.0 * 86_400
@@ -48,7 +48,7 @@ package struct MergeAccounts: Sendable {
             return try await merge(merged, into: survivor, request, caller)
         } catch AccountsError.userNotFound {
             // The ID of a merged account is an alias of the survivor.
-            let known = try await parts.accounts.survivors(of: [survivor, merged], in: caller.scope)
+            let known = try await service.accounts.survivors(of: [survivor, merged], in: caller.scope)
             guard !known.isEmpty else { throw AccountsError.userNotFound }
             return try await merge(known[merged] ?? merged, into: known[survivor] ?? survivor, request, caller)
         }
@@ -61,7 +61,7 @@ package struct MergeAccounts: Sendable {
         _ tenant: TenantID
     ) async throws -> [AccountStore.UndoableMerge] {
         let scope = Scope(project: project.id, tenant: tenant)
-        return try await parts.accounts.undoableMerges(of: survivor, in: scope, now: parts.now())
+        return try await service.accounts.undoableMerges(of: survivor, in: scope, now: service.now())
     }
 
     /// - Returns: both accounts, and what was changed since and did not move back.
@@ -69,11 +69,11 @@ package struct MergeAccounts: Sendable {
         guard let id, !id.isEmpty else { throw AccountsError.mergeNotFound }
         let caller = Caller(project: project, tenant: tenant)
         do {
-            let accounts = try await parts.accounts.undoMerge(
+            let accounts = try await service.accounts.undoMerge(
                 id,
                 isTold: project.settings.delivery.takes(.accountMergeUndone),
                 in: caller.scope,
-                now: parts.now()
+                now: service.now()
             )
             AccountEvent.mergeUndone.log(accounts.survivor.id, caller)
             return accounts
@@ -91,18 +91,18 @@ package struct MergeAccounts: Sendable {
         guard survivor != merged else { throw AccountsError.sameAccount }
         guard !request.validateOnly else { return try await preview(merged, into: survivor, request, caller) }
         let new = NewMerge(
-            id: parts.random.uuid(),
-            undoableUntil: parts.now().addingTimeInterval(Self.window),
-            revocable: parts.revocable(request.dropped, caller),
+            id: service.random.uuid(),
+            undoableUntil: service.now().addingTimeInterval(Self.window),
+            revocable: service.revocable(request.dropped, caller),
             isTold: caller.project.settings.delivery.takes(.accountMerged)
         )
         do {
-            let done = try await parts.accounts.merge(
+            let done = try await service.accounts.merge(
                 merged,
                 into: survivor,
                 as: new,
                 in: caller.scope,
-                now: parts.now()
+                now: service.now()
             ) { survivor, merged in
                 var merge = try decide(merged, into: survivor, request)
                 guard merge.conflicts.isEmpty else { throw AccountsError.mergeConflict(merge.conflicts) }
@@ -127,7 +127,7 @@ package struct MergeAccounts: Sendable {
         _ request: Request,
         _ caller: Caller
     ) async throws -> Result {
-        let found = try await parts.accounts.find(AccountSelectors(accounts: [survivor, merged]), in: caller.scope)
+        let found = try await service.accounts.find(AccountSelectors(accounts: [survivor, merged]), in: caller.scope)
         guard found.count == 2 else { throw AccountsError.userNotFound }
         let merge = try decide(found[1], into: found[0], request)
         return Result(account: merge.survivor, merge: merge)
@@ -142,7 +142,7 @@ package struct MergeAccounts: Sendable {
         try survivor.require(version: request.version)
         try merged.require(version: request.mergedVersion)
         guard !merged.isDisabled, !survivor.isDisabled else { throw .userDisabled }
-        return AccountMerge(of: merged, into: survivor, dropping: request.dropped, seconds: parts.seconds)
+        return AccountMerge(of: merged, into: survivor, dropping: request.dropped, seconds: service.seconds)
     }
 
     /// Reseals the secrets of authenticator apps for the account that takes them.
@@ -151,10 +151,13 @@ package struct MergeAccounts: Sendable {
         merge.seal(
             try merge.movedFactors.map { factor in
                 guard case .totp(let sealed, let lastStep) = factor.kind else { return factor }
-                let secret = try parts.keyRing.open(sealed, for: Parts.secretPlace(merged.id, factor.id, caller))
-                let place = Parts.secretPlace(survivor, factor.id, caller)
+                let secret = try service.keyRing.open(
+                    sealed,
+                    for: AccountsService.secretPlace(merged.id, factor.id, caller)
+                )
+                let place = AccountsService.secretPlace(survivor, factor.id, caller)
                 var moved = factor
-                moved.kind = .totp(sealedSecret: try parts.keyRing.seal(secret, for: place), lastStep: lastStep)
+                moved.kind = .totp(sealedSecret: try service.keyRing.seal(secret, for: place), lastStep: lastStep)
                 return moved
             }
         )

@@ -4,7 +4,7 @@ package import Projects
 import Storage
 import struct Foundation.Date
 
-extension AccountsService { package var providerToken: ProviderToken { ProviderToken(parts: parts) } }
+extension AccountsService { package var providerToken: ProviderToken { ProviderToken(service: self) } }
 
 /// Returns a provider's access token of a linked credential, renewed if it is about to expire.
 ///
@@ -14,11 +14,11 @@ extension AccountsService { package var providerToken: ProviderToken { ProviderT
 /// calls the provider with the same refresh token. Only a response that arrived but was not stored is lost: if the
 /// provider accepts a refresh token only once, the user must consent again.
 package struct ProviderToken: Sendable {
-    let parts: Parts
+    let service: AccountsService
 
     /// For the signed-in account.
     package func callAsFunction(idToken: String?, provider: String?, _ caller: Caller) async throws -> FreshToken {
-        let user = try await parts.authenticate(idToken, caller: caller)
+        let user = try await service.authenticate(idToken, caller: caller)
         return try await fresh(of: user.account.id, provider, caller)
     }
 
@@ -30,14 +30,14 @@ package struct ProviderToken: Sendable {
         _ tenant: TenantID
     ) async throws -> FreshToken {
         let caller = Caller(project: project, tenant: tenant)
-        let account = try await parts.existingAccount(localID, in: caller.scope)
+        let account = try await service.existingAccount(localID, in: caller.scope)
         let token = try await fresh(of: account, provider, caller)
-        try await parts.stores.auditLog.record(
+        try await service.stores.auditLog.record(
             .providerTokenRead,
             in: caller.scope,
             account: account,
             provider: token.provider,
-            at: parts.now()
+            at: service.now()
         )
         return token
     }
@@ -46,30 +46,36 @@ package struct ProviderToken: Sendable {
         guard let provider, !provider.isEmpty else { throw AccountsError.invalidProviderID }
         let id = ProviderID(provider)
         let key = ProviderTokenStore.Key(scope: caller.scope, account: account, provider: id)
-        guard let configuration = parts.provider(id, caller) else { throw AccountsError.providerNotFound }
+        guard let configuration = service.provider(id, caller) else { throw AccountsError.providerNotFound }
         guard configuration.enabled else { throw AccountsError.providerDisabled }
-        guard parts.federation.tokenKeeping(configuration) == .all else { throw AccountsError.providerTokensNotKept }
+        guard service.federation.tokenKeeping(configuration) == .all else { throw AccountsError.providerTokensNotKept }
         var awaited: Int64?
         for pause in Self.pauses {
-            guard let stored = try await parts.providerTokens.find(key) else { throw AccountsError.providerNotLinked }
+            guard let stored = try await service.providerTokens.find(key) else { throw AccountsError.providerNotLinked }
             guard stored.providerIsEnabled else { throw AccountsError.providerDisabled }
             guard !stored.needsConsent, let tokens = stored.tokens else { throw AccountsError.providerConsentRequired }
-            let token = FreshToken(provider: id, tokens: tokens, now: parts.seconds)
+            let token = FreshToken(provider: id, tokens: tokens, now: service.seconds)
             if !token.endsSoon { return token }
-            if let end = stored.leasedUntil, end > parts.clock() {
+            if let end = stored.leasedUntil, end > service.clock() {
                 awaited = stored.generation
-                try await parts.pause(pause)
+                try await service.pause(pause)
                 continue
             }
             // The caller that held the lease failed, so the waiting callers do not call the provider again.
             if awaited == stored.generation, stored.leasedUntil == nil { throw AccountsError.providerUnavailable }
-            let end = parts.clock().addingTimeInterval(Self.leaseSeconds)
-            guard let generation = try await parts.providerTokens.lease(stored, of: key, now: parts.clock(), until: end)
+            let end = service.clock().addingTimeInterval(Self.leaseSeconds)
+            guard
+                let generation = try await service.providerTokens.lease(
+                    stored,
+                    of: key,
+                    now: service.clock(),
+                    until: end
+                )
             else { continue }
             // A cancelled caller must not lose the provider's response.
             let renewal = Task { try await renew(stored, generation, of: key, with: configuration, caller) }
             if let renewed = try await renewal.value {
-                return FreshToken(provider: id, tokens: renewed, now: parts.seconds)
+                return FreshToken(provider: id, tokens: renewed, now: service.seconds)
             }
         }
         throw AccountsError.providerUnavailable
@@ -85,8 +91,8 @@ package struct ProviderToken: Sendable {
     ) async throws -> ProviderTokens? {
         let renewed: ProviderTokens
         do throws(FederationError) {
-            renewed = try await parts.federation.calling(for: caller.project.id) {
-                [federation = parts.federation] () async throws(FederationError) in
+            renewed = try await service.federation.calling(for: caller.project.id) {
+                [federation = service.federation] () async throws(FederationError) in
                 try await federation.refresh(
                     stored.tokens ?? ProviderTokens(),
                     of: stored.subject,
@@ -94,13 +100,14 @@ package struct ProviderToken: Sendable {
                 )
             }
         } catch .consentRequired {
-            guard try await parts.providerTokens.requireConsent(key, generation: generation, now: parts.clock()) else {
+            guard try await service.providerTokens.requireConsent(key, generation: generation, now: service.clock())
+            else {
                 return nil
             }
             AccountEvent.consentRequired.log(key.account, provider: key.provider, caller)
             throw AccountsError.providerConsentRequired
         } catch {
-            try? await parts.providerTokens.release(key, generation: generation)
+            try? await service.providerTokens.release(key, generation: generation)
             switch error {
             case .unavailable, .issuerUnreachable, .overloaded: throw AccountsError.providerUnavailable
             default: throw AccountsError.federation(error, at: key.provider, caller)
@@ -117,12 +124,17 @@ package struct ProviderToken: Sendable {
     ) async throws -> Bool {
         for pause in Self.pauses.prefix(6) {
             do {
-                return try await parts.providerTokens.store(tokens, of: key, generation: generation, now: parts.clock())
+                return try await service.providerTokens.store(
+                    tokens,
+                    of: key,
+                    generation: generation,
+                    now: service.clock()
+                )
             } catch {
-                try await parts.pause(pause)
+                try await service.pause(pause)
             }
         }
-        return try await parts.providerTokens.store(tokens, of: key, generation: generation, now: parts.clock())
+        return try await service.providerTokens.store(tokens, of: key, generation: generation, now: service.clock())
     }
 
     /// Longer than the provider's discovery document, response and keys may take (each `OutboundLimits.total`), plus

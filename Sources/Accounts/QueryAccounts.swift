@@ -4,11 +4,11 @@ package import Projects
 import Secrets
 package import Storage
 
-extension AccountsService { package var queryAccounts: QueryAccounts { QueryAccounts(parts: parts) } }
+extension AccountsService { package var queryAccounts: QueryAccounts { QueryAccounts(service: self) } }
 
 /// `accounts:query`: counts, lists or pages the accounts that match an admin's query.
 package struct QueryAccounts: Sendable {
-    let parts: Parts
+    let service: AccountsService
 
     /// The maximum number of accounts in one response.
     package static let limit = 500
@@ -20,7 +20,7 @@ package struct QueryAccounts: Sendable {
     }
 
     package func count(_ query: AccountQuery, _ project: Project, _ tenant: TenantID) async throws -> Int64 {
-        try await parts.accounts.count(query, in: Scope(project: project.id, tenant: tenant))
+        try await service.accounts.count(query, in: Scope(project: project.id, tenant: tenant))
     }
 
     /// The accounts after the first `offset` of them.
@@ -34,7 +34,7 @@ package struct QueryAccounts: Sendable {
         _ tenant: TenantID
     ) async throws -> Page {
         let scope = Scope(project: project.id, tenant: tenant)
-        return Page(accounts: try await parts.accounts.list(query, offset: offset, limit: limit, in: scope))
+        return Page(accounts: try await service.accounts.list(query, offset: offset, limit: limit, in: scope))
     }
 
     /// The accounts after a page; accounts that are created or deleted in between do not shift the others.
@@ -52,7 +52,7 @@ package struct QueryAccounts: Sendable {
         let scope = Scope(project: project.id, tenant: tenant)
         let place = try Self.place(of: query, scope)
         let position = try token.map { text throws(AccountsError) in try open(text, for: place) }
-        return try seal(await parts.accounts.page(query, after: position, size: size, in: scope), for: place)
+        return try seal(await service.accounts.page(query, after: position, size: size, in: scope), for: place)
     }
 
     /// A page of the console's list: complete if it is sorted by creation and its conditions are on sign-in methods,
@@ -69,14 +69,14 @@ package struct QueryAccounts: Sendable {
         let scope = Scope(project: project.id, tenant: tenant)
         let place = try Self.place(of: query, scope)
         let position = try token.map { text throws(AccountsError) in try open(text, for: place) }
-        return try seal(await parts.accounts.search(query, after: position, size: size, in: scope), for: place)
+        return try seal(await service.accounts.search(query, after: position, size: size, in: scope), for: place)
     }
 
     /// The accounts that match a query, page by page; the export is in the audit log before the first.
     package func export(_ query: AccountQuery, _ project: Project, _ tenant: TenantID) async throws -> Export {
         let scope = Scope(project: project.id, tenant: tenant)
-        try await parts.stores.auditLog.record(.accountsExported, in: scope, at: parts.now())
-        return Export(query: query, scope: scope, accounts: parts.accounts)
+        try await service.stores.auditLog.record(.accountsExported, in: scope, at: service.now())
+        return Export(query: query, scope: scope, accounts: service.accounts)
     }
 
     /// An export in progress.
@@ -102,7 +102,7 @@ package struct QueryAccounts: Sendable {
     }
 
     private func seal(_ page: AccountPage, for place: String) throws -> Page {
-        let next = try page.next.map { try parts.keyRing.seal([UInt8](JSONEncoder().encode($0)), for: place) }
+        let next = try page.next.map { try service.keyRing.seal([UInt8](JSONEncoder().encode($0)), for: place) }
         return Page(accounts: page.accounts, nextPageToken: next.map { Base64URL.encode($0) })
     }
 
@@ -115,7 +115,7 @@ package struct QueryAccounts: Sendable {
     }
 
     private func open(_ token: String, for place: String) throws(AccountsError) -> AccountPosition {
-        guard let sealed = Base64URL.decode(token), let bytes = try? parts.keyRing.open(sealed, for: place),
+        guard let sealed = Base64URL.decode(token), let bytes = try? service.keyRing.open(sealed, for: place),
             let position = try? JSONDecoder().decode(AccountPosition.self, from: Data(bytes))
         else { throw .invalidPage }
         return position

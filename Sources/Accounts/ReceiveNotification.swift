@@ -4,11 +4,13 @@ package import Linking
 import Projects
 import Storage
 
-extension AccountsService { package var receiveNotification: ReceiveNotification { ReceiveNotification(parts: parts) } }
+extension AccountsService {
+    package var receiveNotification: ReceiveNotification { ReceiveNotification(service: self) }
+}
 
 /// Applies a provider's notifications about users who signed in with it.
 package struct ReceiveNotification: Sendable {
-    let parts: Parts
+    let service: AccountsService
 
     /// - Returns: the response that the provider expects.
     /// - Throws: the problem with a notification that the provider did not send; one about an unknown user, or a
@@ -19,13 +21,13 @@ package struct ReceiveNotification: Sendable {
         from provider: ProviderID,
         _ caller: Caller
     ) async throws -> ReceivedNotification.Answer {
-        guard let configuration = parts.provider(provider, caller) else {
+        guard let configuration = service.provider(provider, caller) else {
             throw AccountsError.providerNotFound
         }
         let received: ReceivedNotification
         do {
-            received = try await parts.federation.calling(for: caller.project.id) {
-                [federation = parts.federation] () async throws(FederationError) in
+            received = try await service.federation.calling(for: caller.project.id) {
+                [federation = service.federation] () async throws(FederationError) in
                 try await federation.receive(notification, with: configuration)
             }
         } catch {
@@ -38,7 +40,7 @@ package struct ReceiveNotification: Sendable {
 
     /// When a deletion that the provider requested was carried out.
     package func deletionDate(code: String, from provider: ProviderID, _ caller: Caller) async throws -> Date? {
-        try await parts.accounts.deletionDate(event: ProviderEvent.deletionID(code), at: provider, in: caller.scope)
+        try await service.accounts.deletionDate(event: ProviderEvent.deletionID(code), at: provider, in: caller.scope)
     }
 
     private func carryOut(_ event: ProviderEvent, _ caller: Caller) async throws {
@@ -47,19 +49,19 @@ package struct ReceiveNotification: Sendable {
             provider: provider,
             id: event.id,
             validUntilSignInAfter: event.isOvertakenBySignIn ? event.occurredAt : nil,
-            now: parts.now()
+            now: service.now()
         )
-        guard let account = try await parts.accounts.owner(of: event.subject, at: provider, in: caller.scope) else {
+        guard let account = try await service.accounts.owner(of: event.subject, at: provider, in: caller.scope) else {
             return try await carryOut(key, forNobodyIn: caller)
         }
         let deletes = caller.project.settings.deleteAccountsDeletedAtProvider
         do {
-            let changed = try await parts.change(account, session: nil, caller) { account, _ in
+            let changed = try await service.change(account, session: nil, caller) { account, _ in
                 var changes = AccountChanges()
                 // Unlinked, or linked to another account by now: only the event is remembered.
                 let linked = account.linked.first { $0.provider == provider }
                 if linked?.subject == event.subject {
-                    Self.apply(event, to: account, deletes: deletes, at: parts.seconds, &changes)
+                    Self.apply(event, to: account, deletes: deletes, at: service.seconds, &changes)
                 }
                 changes.event = key
                 return changes
@@ -78,7 +80,7 @@ package struct ReceiveNotification: Sendable {
     /// If it is sent again, it must not apply to a user who signed up in between. A deletion request is confirmed even
     /// if there was nothing to delete.
     private func carryOut(_ key: AccountChanges.EventKey, forNobodyIn caller: Caller) async throws {
-        try await parts.accounts.remember(key, in: caller.scope)
+        try await service.accounts.remember(key, in: caller.scope)
         AccountEvent.notificationUnknown.log(nil, provider: key.provider, caller)
     }
 

@@ -7,7 +7,7 @@ import Storage
 import Traces
 import struct Foundation.Date
 
-extension AccountsService { package var refresh: Refresh { Refresh(parts: parts) } }
+extension AccountsService { package var refresh: Refresh { Refresh(service: self) } }
 
 /// Exchanges a refresh token for a new ID token, in one statement, and a second one if the session must end.
 ///
@@ -15,7 +15,7 @@ extension AccountsService { package var refresh: Refresh { Refresh(parts: parts)
 /// successor is first used, for tabs and retries that do not have it yet. A later use counts as theft and ends the
 /// session.
 package struct Refresh: Sendable {
-    let parts: Parts
+    let service: AccountsService
 
     package struct Result: Sendable {
         package var tokens: IssuedTokens
@@ -25,7 +25,7 @@ package struct Refresh: Sendable {
 
     package func callAsFunction(refreshToken: Secret?, _ caller: Caller) async throws -> Result {
         let used = try await use(refreshToken, rotates: caller.project.settings.rotateRefreshTokens, caller)
-        let idToken = try parts.mint(for: used.account, used.session, used.caller)
+        let idToken = try service.mint(for: used.account, used.session, used.caller)
         return Result(
             tokens: IssuedTokens(idToken: idToken, refreshToken: used.refreshToken),
             account: used.account.id,
@@ -60,14 +60,14 @@ package struct Refresh: Sendable {
         guard let token = RefreshToken(refreshToken.reveal()) else { throw AccountsError.invalidRefreshToken }
         guard token.projectNumber == caller.project.number else { throw AccountsError.projectNumberMismatch }
         let key = SessionKey(project: caller.project.id, account: token.account, session: token.session)
-        let next = rotates ? token.nextSecret(under: parts.keyRing) : nil
+        let next = rotates ? token.nextSecret(under: service.keyRing) : nil
         let question = RefreshQuestion(
             key: key,
             secretHash: token.secretHash,
             client: client.map { client in keyThumbprint.map { "\(client) \($0)" } ?? client },
             successor: next.map { RefreshToken.hash(of: $0) },
-            idleSince: caller.project.settings.sessionsIdle(at: parts.now()),
-            now: parts.now()
+            idleSince: caller.project.settings.sessionsIdle(at: service.now()),
+            now: service.now()
         )
         guard var found = try await find(question) else { throw try await refusal(of: token, key) }
         let caller = try entering(found.tenant, caller)
@@ -107,7 +107,7 @@ package struct Refresh: Sendable {
     }
 
     private func find(_ question: RefreshQuestion) async throws -> RefreshCandidate? {
-        do { return try await parts.sessions.refresh(question) } catch is SessionContended {
+        do { return try await service.sessions.refresh(question) } catch is SessionContended {
             throw AccountsError.contended
         }
     }
@@ -117,8 +117,8 @@ package struct Refresh: Sendable {
     /// The service may have made the token although the database does not know its session, because that was cleaned up, or
     /// began after the time to which the database was restored. SDKs sign out then, as they must.
     private func refusal(of token: RefreshToken, _ key: SessionKey) async throws -> AccountsError {
-        guard token.isGenuine(under: parts.keyRing) else { return .invalidRefreshToken }
-        switch try await parts.sessions.absence(of: key) {
+        guard token.isGenuine(under: service.keyRing) else { return .invalidRefreshToken }
+        switch try await service.sessions.absence(of: key) {
         case .account: return .userNotFound
         case .session: return .tokenExpired
         case .none: return .invalidRefreshToken
@@ -132,8 +132,8 @@ package struct Refresh: Sendable {
         _ question: RefreshQuestion,
         _ caller: Caller
     ) async throws -> SessionStore.AfterRestore? {
-        guard let generation = token.generation, token.isGenuine(under: parts.keyRing) else { return nil }
-        return try await parts.sessions.takeAfterRestore(question, generation: generation, in: caller.scope)
+        guard let generation = token.generation, token.isGenuine(under: service.keyRing) else { return nil }
+        return try await service.sessions.takeAfterRestore(question, generation: generation, in: caller.scope)
     }
 
     private func end(
@@ -143,7 +143,7 @@ package struct Refresh: Sendable {
         _ caller: Caller
     ) async throws {
         _ = try await AuditOrigin.acting(as: .service, because: reason) {
-            try await parts.sessions.revoke(.only(session.id), of: account.id, in: caller.scope, now: parts.now())
+            try await service.sessions.revoke(.only(session.id), of: account.id, in: caller.scope, now: service.now())
         }
     }
 
@@ -173,10 +173,10 @@ package struct Refresh: Sendable {
         switch found.standing {
         case .current:
             guard let next else { return .good(token) }
-            return .good(token.with(next, generation: found.generation, under: parts.keyRing))
+            return .good(token.with(next, generation: found.generation, under: service.keyRing))
         case .renewed(let usedAt):
             // Its successor is not derived from it, so the token stays the same, as without rotation.
-            guard let usedAt, parts.now() >= usedAt.addingTimeInterval(Self.graceSeconds) else { return .good(token) }
+            guard let usedAt, service.now() >= usedAt.addingTimeInterval(Self.graceSeconds) else { return .good(token) }
             return next == nil ? .late : .stolen
         case .retired: return .late
         case .unknown: return try await earlierUse(of: token, rotates: next != nil, key, caller)
@@ -197,7 +197,7 @@ package struct Refresh: Sendable {
         return isWithinGrace(rotations[replacement]) ? .good(successor) : .stolen
     }
 
-    private func isWithinGrace(_ date: Date) -> Bool { parts.now() < date.addingTimeInterval(Self.graceSeconds) }
+    private func isWithinGrace(_ date: Date) -> Bool { service.now() < date.addingTimeInterval(Self.graceSeconds) }
 
     private func earlierUse(
         of token: RefreshToken,
@@ -205,7 +205,7 @@ package struct Refresh: Sendable {
         _ key: SessionKey,
         _ caller: Caller
     ) async throws -> Use {
-        switch try await parts.earlier(token, of: key, caller) {
+        switch try await service.earlier(token, of: key, caller) {
         case .replaced(let earlier): return use(behind: earlier.behind, earlier.rotations, earlier.successor)
         case .ofAnotherLine: return .late
         case .continued(let behind, let rotations):
@@ -242,7 +242,7 @@ enum EarlierToken: Sendable {
     }
 }
 
-extension Parts {
+extension AccountsService {
     /// What an old token was to its session; nil for one that the service did not make, as far as can be known.
     ///
     /// Anyone who knows a session ID can trigger this with any text, so it is limited by network address.

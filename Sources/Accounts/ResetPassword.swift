@@ -3,11 +3,11 @@ import Projects
 package import Secrets
 package import Storage
 
-extension AccountsService { package var resetPassword: ResetPassword { ResetPassword(parts: parts) } }
+extension AccountsService { package var resetPassword: ResetPassword { ResetPassword(service: self) } }
 
 /// `resetPassword`: returns a code's details, or sets a new password with a reset code.
 package struct ResetPassword: Sendable {
-    let parts: Parts
+    let service: AccountsService
 
     package struct Result: Sendable {
         package var code: OOBCode
@@ -26,22 +26,22 @@ package struct ResetPassword: Sendable {
         _ caller: Caller
     ) async throws -> Result {
         guard caller.project.settings.passwordSignIn else { throw AccountsError.passwordSignInDisabled }
-        let code = try await parts.findCode(text, caller).code
+        let code = try await service.findCode(text, caller).code
         guard let newPassword, !newPassword.isEmpty else {
             return Result(code: code, factor: try await factor(of: code, caller))
         }
         guard code.type == .passwordReset else { throw AccountsError.invalidOOBCode }
-        let stored = try await parts.hash(
+        let stored = try await service.hash(
             checking: newPassword,
             of: AccountID(code.owner),
             isReset: true,
             caller
         )
-        let now = parts.now()
-        let seconds = parts.seconds
+        let now = service.now()
+        let seconds = service.seconds
         let account = AccountID(code.owner)
         do {
-            let changed = try await parts.change(account, session: nil, caller) { account, _ in
+            let changed = try await service.change(account, session: nil, caller) { account, _ in
                 guard account.email?.canonical == code.email.canonical else { throw AccountsError.invalidOOBCode }
                 guard !account.isDisabled else { throw AccountsError.userDisabled }
                 guard !account.yieldsEmail(at: now) else { throw EmailLeaves(holder: account) }
@@ -51,7 +51,7 @@ package struct ResetPassword: Sendable {
                 changes.passwordUpdatedAt = now
                 changes.validSince = seconds
                 changes.endedSessions = .all
-                changes.forgives = parts.forgivenLimits(for: code.email, caller)
+                changes.forgives = service.forgivenLimits(for: code.email, caller)
                 changes.verifyEmail(
                     by: .passwordReset,
                     EmailProof(provider: .password, subject: code.email.canonical),
@@ -67,7 +67,7 @@ package struct ResetPassword: Sendable {
         } catch AccountsError.userNotFound {
             throw AccountsError.invalidOOBCode
         } catch AccountsError.userDisabled {
-            guard try await parts.stores.oobCodes.spend(code, in: caller.scope) else {
+            guard try await service.stores.oobCodes.spend(code, in: caller.scope) else {
                 throw AccountsError.invalidOOBCode
             }
             throw AccountsError.userDisabled
@@ -86,13 +86,19 @@ package struct ResetPassword: Sendable {
         _ caller: Caller
     ) async throws {
         guard !caller.project.settings.disabledUserSignup else { throw AccountsError.signUpClosed }
-        var account = Account(id: parts.newAccountID(), validSince: parts.seconds, createdAt: parts.now())
+        var account = Account(id: service.newAccountID(), validSince: service.seconds, createdAt: service.now())
         account.email = code.email
         account.emailVerified = true
         account.hasPassword = true
-        account.passwordUpdatedAt = parts.now()
+        account.passwordUpdatedAt = service.now()
         do {
-            try await parts.create(account, password: password, spending: .mail(code.hash), displacing: holder, caller)
+            try await service.create(
+                account,
+                password: password,
+                spending: .mail(code.hash),
+                displacing: holder,
+                caller
+            )
         } catch AccountsError.emailExists {
             // It lost the email in the meantime, or its own session verified it.
             throw AccountsError.invalidOOBCode
@@ -101,7 +107,7 @@ package struct ResetPassword: Sendable {
 
     private func factor(of code: OOBCode, _ caller: Caller) async throws -> AddedFactor? {
         guard let reverted = code.revertedFactor else { return nil }
-        let account = try await parts.accounts.find(reverted.account, session: nil, in: caller.scope)?.account
+        let account = try await service.accounts.find(reverted.account, session: nil, in: caller.scope)?.account
         guard let factor = account?.addedFactor(of: code) else { throw AccountsError.invalidOOBCode }
         return factor
     }

@@ -4,12 +4,12 @@ import Projects
 package import Secrets
 import Storage
 
-extension AccountsService { package var revokeToken: RevokeToken { RevokeToken(parts: parts) } }
+extension AccountsService { package var revokeToken: RevokeToken { RevokeToken(service: self) } }
 
 /// `accounts:revokeToken`: revokes the signed-in account's grant at a provider (Apple requires it before an account is
 /// deleted).
 package struct RevokeToken: Sendable {
-    let parts: Parts
+    let service: AccountsService
 
     package enum TokenType: Int, Sendable { case refreshToken = 1, accessToken, code }
 
@@ -43,23 +43,23 @@ package struct RevokeToken: Sendable {
     /// A code is first exchanged, once; the credential stays linked and counts as revoked until the next sign-in with
     /// it.
     package func callAsFunction(_ request: Request, _ caller: Caller) async throws {
-        let user = try await parts.authenticate(request.idToken, caller: caller)
+        let user = try await service.authenticate(request.idToken, caller: caller)
         let (account, provider) = (user.account.id, request.provider)
         guard let linked = user.account.linked.first(where: { $0.provider == provider }) else {
             throw AccountsError.providerNotLinked
         }
-        guard let configuration = parts.provider(provider, caller) else {
+        guard let configuration = service.provider(provider, caller) else {
             throw AccountsError.providerNotFound
         }
-        guard parts.federation.revokesGrants(of: configuration) else {
+        guard service.federation.revokesGrants(of: configuration) else {
             throw AccountsError.federation(.revocationNotSupported)
         }
-        let known = try await parts.accounts.tokenClient(of: account, at: provider, in: caller.scope)
+        let known = try await service.accounts.tokenClient(of: account, at: provider, in: caller.scope)
         let clientID = try client(of: request, known: known, configuration)
-        try await parts.stores.rateLimits.take(parts.accessTokenLimits(caller))
+        try await service.stores.rateLimits.take(service.accessTokenLimits(caller))
         do {
-            try await parts.federation.calling(for: caller.project.id) {
-                [federation = parts.federation] () async throws(FederationError) in
+            try await service.federation.calling(for: caller.project.id) {
+                [federation = service.federation] () async throws(FederationError) in
                 var (token, isRefreshToken) = (request.token, request.type == .refreshToken)
                 if request.type == .code {
                     (token, isRefreshToken) = try await federation.exchangeForRevocation(
@@ -80,8 +80,8 @@ package struct RevokeToken: Sendable {
         } catch {
             throw AccountsError.federation(error, at: provider, caller)
         }
-        let now = parts.now()
-        _ = try await parts.change(account, session: nil, caller) { _, _ in
+        let now = service.now()
+        _ = try await service.change(account, session: nil, caller) { _, _ in
             var changes = AccountChanges()
             changes.grants = [.init(provider: provider, kind: .withdrawn(at: now, endsSessions: false))]
             return changes

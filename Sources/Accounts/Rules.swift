@@ -48,7 +48,7 @@ extension Profile.Field {
     }
 }
 
-extension Parts {
+extension AccountsService {
     /// Refuses a user's new password that breaks the rules or, if the project wants to know, that was leaked.
     func check(_ password: Secret, _ caller: Caller) async throws {
         try PasswordRules.check(password, caller.project.settings.passwordPolicy)

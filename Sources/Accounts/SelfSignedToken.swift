@@ -4,12 +4,12 @@ package import Secrets
 import Sessions
 import Storage
 
-extension AccountsService { package var selfSignedToken: SelfSignedToken { SelfSignedToken(parts: parts) } }
+extension AccountsService { package var selfSignedToken: SelfSignedToken { SelfSignedToken(service: self) } }
 
 /// A JWT of a service account as the bearer token of its calls, without a token endpoint (google.aip.dev/auth/4111), as
 /// Google's libraries for Rust, Ruby and .NET send it.
 package struct SelfSignedToken: Sendable {
-    let parts: Parts
+    let service: AccountsService
 
     /// Those of Google that permit what this service does; ours narrow the account's.
     private static let scopes = ["cloud-platform", "firebase", "identitytoolkit"]
@@ -23,8 +23,8 @@ package struct SelfSignedToken: Sendable {
         let bearer: (scopes: [String], expiresAt: Int64)
         do throws(AssertionError) {
             let assertion = try ServiceAccountAssertion(token.reveal())
-            signer = try await parts.signer(of: assertion, for: nil)
-            bearer = try assertion.checkedAsBearer(for: audiences, now: parts.seconds)
+            signer = try await service.signer(of: assertion, for: nil)
+            bearer = try assertion.checkedAsBearer(for: audiences, now: service.seconds)
         } catch {
             Logger.current.debug("Not a token of a service account", metadata: ["reason": "\(error)"])
             return nil
@@ -33,7 +33,7 @@ package struct SelfSignedToken: Sendable {
         guard bearer.scopes.isEmpty || !named.isEmpty || bearer.scopes.contains(where: Self.scopes.contains) else {
             return nil
         }
-        return try await parts.configuration.adminCredential(
+        return try await service.configuration.adminCredential(
             ofGrantee: signer.id,
             scopes: named.isEmpty ? signer.scopes : signer.scopes.intersection(named),
             expiresAt: bearer.expiresAt
@@ -44,7 +44,7 @@ package struct SelfSignedToken: Sendable {
     private var audiences: [String] {
         let urls =
             ["identitytoolkit", "securetoken", "www"].map { "https://\($0).googleapis.com" }
-            + [parts.deployment.serviceURL].compactMap { $0 }.map { "\($0)" }
+            + [service.deployment.serviceURL].compactMap { $0 }.map { "\($0)" }
         return urls + urls.map { "\($0)/" }
     }
 }

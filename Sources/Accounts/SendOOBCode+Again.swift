@@ -24,12 +24,12 @@ extension SendOOBCode {
         request.continueURL = continueURL
         request.handlesCodeInApp = type == .emailSignIn
         let url = try self.continueURL(request, caller)
-        let code = try await parts.findCode(expired: text, caller)
+        let code = try await service.findCode(expired: text, caller)
         guard code.type == type, Self.repeatable.contains(type) else { throw AccountsError.invalidOOBCode }
         let subject = try await subject(of: code, caller)
         _ = try await issue(type, subject, as: .app, continueURL: url, linkDomain: nil, caller)
         // One link sends one email.
-        _ = try await parts.stores.oobCodes.spend(code, in: caller.scope)
+        _ = try await service.stores.oobCodes.spend(code, in: caller.scope)
         return code.email
     }
 
@@ -38,13 +38,13 @@ extension SendOOBCode {
         guard code.type != .passwordReset || settings.passwordSignIn else { throw AccountsError.passwordSignInDisabled }
         if code.type == .emailSignIn {
             guard settings.emailLinkSignIn else { throw AccountsError.operationNotAllowed }
-            let account = try await parts.accounts.holder(of: code.email, in: caller.scope)
+            let account = try await service.accounts.holder(of: code.email, in: caller.scope)
             var subject = Subject(address: code.email, isUnknown: account?.isDisabled ?? false)
             subject.account = account?.id
             subject.displayName = account?.displayName
             return subject
         }
-        guard let account = try await parts.accounts.find(code.account, session: nil, in: caller.scope)?.account,
+        guard let account = try await service.accounts.find(code.account, session: nil, in: caller.scope)?.account,
             !account.isDisabled, let email = account.email, email.canonical == code.email.canonical
         else { return Subject(address: code.email, isUnknown: true) }
         return Subject(account, email)

@@ -5,11 +5,11 @@ package import Secrets
 import Sessions
 package import Storage
 
-extension AccountsService { package var sendOOBCode: SendOOBCode { SendOOBCode(parts: parts) } }
+extension AccountsService { package var sendOOBCode: SendOOBCode { SendOOBCode(service: self) } }
 
 /// `sendOobCode`: sends an email with a one-time code, or returns the link to an admin.
 package struct SendOOBCode: Sendable {
-    let parts: Parts
+    let service: AccountsService
 
     package struct Request: Sendable {
         package var type: OOBCodeType
@@ -50,11 +50,11 @@ package struct SendOOBCode: Sendable {
     /// email is sent (threats.md, T-E1).
     package func callAsFunction(_ request: Request, as role: Role, _ caller: Caller) async throws -> Result {
         let continueURL = try continueURL(request, caller)
-        let linkDomain = try request.linkDomain.map { try parts.linkDomain($0, caller) }
+        let linkDomain = try request.linkDomain.map { try service.linkDomain($0, caller) }
         let opensApp = try opensApp(request, caller)
         // The others need a signed-in account, which has limits of its own.
         if !role.isAdmin, [.emailSignIn, .passwordReset].contains(request.type) {
-            try await parts.requirePerson(for: .email, caller)
+            try await service.requirePerson(for: .email, caller)
         }
         let subject: Subject
         switch request.type {
@@ -84,7 +84,7 @@ package struct SendOOBCode: Sendable {
         opensApp: Bool = false,
         _ caller: Caller
     ) async throws -> Result {
-        var code = try parts.prepareCode(
+        var code = try service.prepareCode(
             type,
             owner: subject.owner,
             email: subject.email,
@@ -100,19 +100,19 @@ package struct SendOOBCode: Sendable {
         code.values.session = subject.session
         // Nothing of an email's size tells whether it has an account, nor whether it is sent.
         if type != .emailSignIn {
-            code.values.mail?.account = (subject.isUnknown ? parts.newAccountID() : subject.account)?.rawValue
+            code.values.mail?.account = (subject.isUnknown ? service.newAccountID() : subject.account)?.rawValue
         }
         if role.mails, caller.project.settings.emailCodes, let session = subject.codeSession {
-            code.values.addShortCode(Secret(parts.random.text(6, of: "0123456789")), session: session)
+            code.values.addShortCode(Secret(service.random.text(6, of: "0123456789")), session: session)
         }
-        try await parts.stores.oobCodes.insert(
+        try await service.stores.oobCodes.insert(
             code.values,
             within: limits(type, subject, role, caller),
             recording: role.mails ? nil : OOBCodeStore.LinkIssue(account: subject.account),
             in: caller.scope,
-            now: parts.now()
+            now: service.now()
         )
-        parts.report(code.values)
+        service.report(code.values)
         var result = Result(email: subject.email, issued: role.mails ? nil : (code.code, code.link))
         if type == .emailSignIn { result.codeSession = code.values.shortCode?.session }
         return result
@@ -160,7 +160,7 @@ package struct SendOOBCode: Sendable {
     private func signIn(_ request: Request, _ role: Role, _ caller: Caller) async throws -> Subject {
         guard caller.project.settings.emailLinkSignIn else { throw AccountsError.operationNotAllowed }
         let address = try Self.address(request.email)
-        let account = try await parts.accounts.holder(of: address, in: caller.scope)
+        let account = try await service.accounts.holder(of: address, in: caller.scope)
         // It would reveal that there is such an account, so only some callers may learn it.
         let isDisabled = account?.isDisabled ?? false
         var subject = Subject(address: address, isUnknown: isDisabled)
@@ -168,7 +168,7 @@ package struct SendOOBCode: Sendable {
             try await refuse(.userDisabled, .emailSignIn, subject, role, caller)
         }
         if let email = account?.email { subject.recipient = email }
-        subject.codeSession = Secret(parts.random.handle())
+        subject.codeSession = Secret(service.random.handle())
         subject.displayName = account?.displayName
         subject.account = account?.id
         return subject
@@ -176,7 +176,7 @@ package struct SendOOBCode: Sendable {
 
     private func passwordReset(_ request: Request, _ role: Role, _ caller: Caller) async throws -> Subject {
         let address = try Self.address(request.email)
-        guard let account = try await parts.accounts.holder(of: address, in: caller.scope), let email = account.email
+        guard let account = try await service.accounts.holder(of: address, in: caller.scope), let email = account.email
         else {
             let subject = Subject(address: address, isUnknown: true)
             guard isProtected(role, caller) else {
@@ -199,10 +199,10 @@ package struct SendOOBCode: Sendable {
     private func change(_ request: Request, _ role: Role, _ caller: Caller) async throws -> Subject {
         guard let text = request.newEmail, !text.isEmpty else { throw AccountsError.missingNewEmail }
         let (account, user) = try await account(request, role, caller)
-        if let user { try parts.require([.requestEmailChange], of: user, caller) }
+        if let user { try service.require([.requestEmailChange], of: user, caller) }
         guard let email = account.email else { throw AccountsError.missingEmail }
         guard let newEmail = EmailAddress(text) else { throw AccountsError.invalidNewEmail }
-        let holder = try await parts.accounts.holder(of: newEmail, in: caller.scope)
+        let holder = try await service.accounts.holder(of: newEmail, in: caller.scope)
         var subject = Subject(account, email)
         subject.newEmail = newEmail
         subject.session = user?.session.id
@@ -226,13 +226,13 @@ package struct SendOOBCode: Sendable {
         _ caller: Caller
     ) async throws -> (account: Account, user: SignedInAccount?) {
         if !role.isAdmin || request.idToken != nil {
-            let user = try await parts.authenticate(request.idToken, caller: caller)
+            let user = try await service.authenticate(request.idToken, caller: caller)
             if let text = request.email, !text.isEmpty, EmailAddress(text)?.canonical != user.account.email?.canonical {
                 throw AccountsError.unexpectedParameter("email")
             }
             return (user.account, user)
         }
-        guard let account = try await parts.accounts.holder(of: try Self.address(request.email), in: caller.scope)
+        guard let account = try await service.accounts.holder(of: try Self.address(request.email), in: caller.scope)
         else {
             throw AccountsError.userNotFound
         }
@@ -247,7 +247,7 @@ package struct SendOOBCode: Sendable {
         _ role: Role,
         _ caller: Caller
     ) async throws -> Never {
-        try await parts.stores.rateLimits.take(limits(type, subject, role, caller))
+        try await service.stores.rateLimits.take(limits(type, subject, role, caller))
         throw error
     }
 
@@ -255,8 +255,8 @@ package struct SendOOBCode: Sendable {
     /// much, a password reset, to what people ask for who are signed in; what sends no email takes none of them, but is
     /// refused like the others (threats.md, T-E7).
     private func limits(_ type: OOBCodeType, _ subject: Subject, _ role: Role, _ caller: Caller) -> RateLimits {
-        guard !role.isAdmin else { return role.mails ? parts.projectMailLimits(caller) : .none }
-        let limits = parts.mailLimits(to: subject.recipient, askedBy: subject.askedBy, caller)
+        guard !role.isAdmin else { return role.mails ? service.projectMailLimits(caller) : .none }
+        let limits = service.mailLimits(to: subject.recipient, askedBy: subject.askedBy, caller)
         let shared =
             switch type {
             case .emailSignIn: limits.leavingShare(of: .mailsPerProject)
@@ -277,7 +277,7 @@ package struct SendOOBCode: Sendable {
     }
 
     func continueURL(_ request: Request, _ caller: Caller) throws(AccountsError) -> String? {
-        let url = try parts.continueURL(request.continueURL, caller)
+        let url = try service.continueURL(request.continueURL, caller)
         guard url != nil || !request.handlesCodeInApp else { throw .missingContinueURI }
         return url
     }

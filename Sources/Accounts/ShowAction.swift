@@ -2,7 +2,7 @@ package import Linking
 import Projects
 package import Storage
 
-extension AccountsService { package var showAction: ShowAction { ShowAction(parts: parts) } }
+extension AccountsService { package var showAction: ShowAction { ShowAction(service: self) } }
 
 /// What an email's link is about to do, for the page that asks for confirmation; the code is not used (threats.md,
 /// T-E5).
@@ -10,7 +10,7 @@ extension AccountsService { package var showAction: ShowAction { ShowAction(part
 /// A caller with the code has read the account's email and could apply the code. So the page may show the account and
 /// its sign-in methods, which tells the email's owner that someone else created an account with it.
 package struct ShowAction: Sendable {
-    let parts: Parts
+    let service: AccountsService
 
     package struct Result: Sendable {
         package var code: OOBCode
@@ -31,9 +31,10 @@ package struct ShowAction: Sendable {
         guard type != .passwordReset || caller.project.settings.passwordSignIn else {
             throw AccountsError.passwordSignInDisabled
         }
-        let code = try await parts.findCode(text, caller).code
+        let code = try await service.findCode(text, caller).code
         guard code.type == type, type != .emailSignIn else { throw AccountsError.invalidOOBCode }
-        guard let account = try await parts.accounts.find(code.account, session: nil, in: caller.scope)?.account else {
+        guard let account = try await service.accounts.find(code.account, session: nil, in: caller.scope)?.account
+        else {
             throw AccountsError.invalidOOBCode
         }
         guard !account.isDisabled else { throw AccountsError.userDisabled }
@@ -48,7 +49,7 @@ package struct ShowAction: Sendable {
         let ways = account.waysIn.union(account.customAuth ? [.custom] : []).sorted {
             ($0.isFederated ? 1 : 0, $0.rawValue) < ($1.isFederated ? 1 : 0, $1.rawValue)
         }
-        let methods = ways.map { Method(provider: $0, displayName: parts.provider($0, caller)?.displayName) }
+        let methods = ways.map { Method(provider: $0, displayName: service.provider($0, caller)?.displayName) }
         return Result(code: code, methods: methods, factor: factor)
     }
 }

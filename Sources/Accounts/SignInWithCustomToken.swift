@@ -7,12 +7,12 @@ import Storage
 import StrictJSON
 
 extension AccountsService {
-    package var signInWithCustomToken: SignInWithCustomToken { SignInWithCustomToken(parts: parts) }
+    package var signInWithCustomToken: SignInWithCustomToken { SignInWithCustomToken(service: self) }
 }
 
 /// Signs in a user with a token that one of the project's service accounts signed.
 package struct SignInWithCustomToken: Sendable {
-    let parts: Parts
+    let service: AccountsService
 
     package struct Result: Sendable {
         package var end: FirstFactorResult
@@ -29,28 +29,28 @@ package struct SignInWithCustomToken: Sendable {
         } catch {
             throw AccountsError.missingUID
         }
-        let session = parts.prepareSession(
-            Evidence(content, at: parts.seconds),
+        let session = service.prepareSession(
+            Evidence(content, at: service.seconds),
             provider: .custom,
             claims: try claims(of: content),
             caller: caller
         )
         var failure = AccountsError.contended
         for _ in 0..<3 {
-            if let found = try await parts.accounts.find(id, session: nil, in: caller.scope) {
+            if let found = try await service.accounts.find(id, session: nil, in: caller.scope) {
                 try requireNewer(content, than: found.account)
                 guard let result = try await signIn(to: found.account, session, caller) else { continue }
                 return result
             }
-            if let alias = try await parts.accounts.aliases([id], in: caller.scope)[id] {
+            if let alias = try await service.accounts.aliases([id], in: caller.scope)[id] {
                 try requireIssued(content, since: alias.validSince)
                 id = alias.survivor
                 continue
             }
-            var account = Account(id: id, validSince: parts.seconds, createdAt: parts.now())
+            var account = Account(id: id, validSince: service.seconds, createdAt: service.now())
             account.customAuth = true
             do {
-                let signedUp = try await parts.signUp(account, session, caller)
+                let signedUp = try await service.create(account, session, caller)
                 return Result(end: .signedIn(signedUp.tokens), isNewUser: true)
             } catch AccountsError.duplicateLocalID {
                 // A simultaneous request with another token for the same user was faster, or the ID belongs to an
@@ -67,24 +67,24 @@ package struct SignInWithCustomToken: Sendable {
         // The back end vouches for the user, unless the project wants the second factor as well.
         let asks = caller.project.settings.customTokensNeedSecondFactor
         let entrance =
-            asks ? try await parts.enter(account, session, caller) : try await parts.admit(account, session, caller)
+            asks ? try await service.enter(account, session, caller) : try await service.admit(account, session, caller)
         if let session = entrance.newSession {
-            let isSignedIn = try await parts.accounts.signInByCustomToken(
+            let isSignedIn = try await service.accounts.signInByCustomToken(
                 to: account,
                 session: session,
                 amendment: entrance.amendment,
                 in: caller.scope,
-                now: parts.now()
+                now: service.now()
             )
             guard isSignedIn else { return nil }
             AccountEvent.signedIn.log(account.id, provider: .custom, caller)
         }
-        return Result(end: try parts.result(of: entrance, caller: caller), isNewUser: false)
+        return Result(end: try service.result(of: entrance, caller: caller), isNewUser: false)
     }
 
     /// The token's content, after its signer was verified as a service account of this project.
     private func read(_ text: String, _ caller: Caller) async throws(AccountsError) -> CustomToken {
-        if let content = parts.unsignedCustomToken(text) {
+        if let content = service.unsignedCustomToken(text) {
             try requireTenant(content, caller)
             return content
         }
@@ -94,8 +94,8 @@ package struct SignInWithCustomToken: Sendable {
             let assertion = try ServiceAccountAssertion(text)
             guard assertion.subject != nil else { throw .malformed }
             // Any project's signer is accepted here; a wrong project is reported below, only to callers with the key.
-            signer = try await parts.signer(of: assertion, for: .mintCustomTokens)
-            content = CustomToken(try assertion.checked(for: [CustomToken.audience], now: parts.seconds))
+            signer = try await service.signer(of: assertion, for: .mintCustomTokens)
+            content = CustomToken(try assertion.checked(for: [CustomToken.audience], now: service.seconds))
         } catch {
             AccountEvent.customTokenRefused.log(nil, provider: .custom, caller)
             throw .invalidCustomToken(error)

@@ -4,11 +4,13 @@ import Secrets
 import Sessions
 import Storage
 
-extension AccountsService { package var signInWithEmailLink: SignInWithEmailLink { SignInWithEmailLink(parts: parts) } }
+extension AccountsService {
+    package var signInWithEmailLink: SignInWithEmailLink { SignInWithEmailLink(service: self) }
+}
 
 /// Signs in, signs up, or links with the code of a sign-in email: that of the link, or the digits beside it.
 package struct SignInWithEmailLink: Sendable {
-    let parts: Parts
+    let service: AccountsService
 
     package struct Request: Sendable {
         package var email: String?
@@ -36,24 +38,24 @@ package struct SignInWithEmailLink: Sendable {
         guard EmailAddress(email)?.canonical == code.email.canonical else { throw AccountsError.emailOfAnotherCode }
         let address = code.email
         if let idToken = request.idToken { return try await link(address, code, idToken: idToken, caller) }
-        for number in Parts.tries {
-            try await parts.pause(beforeTry: number)
+        for number in AccountsService.tries {
+            try await service.pause(beforeTry: number)
             let result =
-                if let holder = found.holder, !holder.yieldsEmail(at: parts.now()) {
+                if let holder = found.holder, !holder.yieldsEmail(at: service.now()) {
                     try await signIn(to: holder, address, code, caller)
                 } else {
                     try await signUp(address, code, from: found.holder, caller)
                 }
             if let result { return result }
-            found = try await parts.findCode(again: code, caller)
+            found = try await service.findCode(again: code, caller)
         }
         throw AccountsError.contended
     }
 
     private func find(_ text: String?, of email: String, _ caller: Caller) async throws -> FoundCode {
-        guard let short = text.flatMap(ShortCodeText.parse) else { return try await parts.findCode(text, caller) }
+        guard let short = text.flatMap(ShortCodeText.parse) else { return try await service.findCode(text, caller) }
         guard let address = EmailAddress(email) else { throw AccountsError.invalidEmail }
-        return try await parts.findCode(
+        return try await service.findCode(
             digits: short.digits,
             session: short.session,
             .emailSignIn,
@@ -70,25 +72,25 @@ package struct SignInWithEmailLink: Sendable {
         _ caller: Caller
     ) async throws -> Result? {
         guard !found.isDisabled else { throw AccountsError.userDisabled }
-        if found.emailVerified, found.emailLinkSignIn, !parts.needsSecondFactor(found, caller) {
+        if found.emailVerified, found.emailLinkSignIn, !service.needsSecondFactor(found, caller) {
             // Changes nothing else in the account.
             let session = prepareSession(code, caller)
-            return try await parts.signIn(to: found, session, method: .emailLink, spending: .mail(code.hash), caller)
+            return try await service.signIn(to: found, session, method: .emailLink, spending: .mail(code.hash), caller)
                 .map { Result(account: $0.account, end: .signedIn($0.tokens)) }
         }
         let session = prepareSession(code, caller)
-        let now = parts.now()
+        let now = service.now()
         do {
-            let challenges = parts.needsSecondFactor(found.provedByLink, caller)
+            let challenges = service.needsSecondFactor(found.provedByLink, caller)
             let entrance =
                 challenges
                 ? Entrance(account: found, session: session)
-                : try await parts.admit(found, session, method: .emailLink, caller)
-            let changed = try await parts.change(found.id, session: nil, caller) { account, _ in
+                : try await service.admit(found, session, method: .emailLink, caller)
+            let changed = try await service.change(found.id, session: nil, caller) { account, _ in
                 guard account.email?.canonical == address.canonical, !account.yieldsEmail(at: now) else {
                     throw AddressMoved()
                 }
-                guard account.version == found.version || !parts.asksBeforeSignIn(by: .emailLink, caller) else {
+                guard account.version == found.version || !service.asksBeforeSignIn(by: .emailLink, caller) else {
                     throw AddressMoved()
                 }
                 guard !account.isDisabled else { throw AccountsError.userDisabled }
@@ -108,18 +110,18 @@ package struct SignInWithEmailLink: Sendable {
                     )
                 }
                 changes.amend(entrance.amendment)
-                if parts.needsSecondFactor(account.provedByLink, caller) {
+                if service.needsSecondFactor(account.provedByLink, caller) {
                     changes.session = .none
                     changes.lastSignInAt = nil
                 }
                 return changes
             }
-            if let challenge = try parts.challenge(try changed.existing, session, caller) {
+            if let challenge = try service.challenge(try changed.existing, session, caller) {
                 return Result(account: try changed.existing, end: .needsSecondFactor(challenge))
             }
             let event: AccountEvent = changed.changes.firstVerification == nil ? .signedIn : .takenOver
             event.log(found.id, provider: .emailLink, caller)
-            let tokens = try parts.issueTokens(after: changed, entrance.session.secret, caller: caller)
+            let tokens = try service.issueTokens(after: changed, entrance.session.secret, caller: caller)
             return Result(account: try changed.existing, end: .signedIn(tokens))
         } catch is AddressMoved {
             return nil
@@ -139,14 +141,14 @@ package struct SignInWithEmailLink: Sendable {
         _ caller: Caller
     ) async throws -> Result? {
         guard !caller.project.settings.disabledUserSignup else { throw AccountsError.signUpClosed }
-        var account = Account(id: parts.newAccountID(), validSince: parts.seconds, createdAt: parts.now())
+        var account = Account(id: service.newAccountID(), validSince: service.seconds, createdAt: service.now())
         account.email = address
         account.emailVerified = true
         account.emailLinkSignIn = true
         let session = prepareSession(code, caller)
         do {
             let spent = OneTimeCode.mail(code.hash)
-            let signedUp = try await parts.signUp(
+            let signedUp = try await service.create(
                 account,
                 session,
                 method: .emailLink,
@@ -167,11 +169,11 @@ package struct SignInWithEmailLink: Sendable {
         idToken: String,
         _ caller: Caller
     ) async throws -> Result {
-        let token = try await parts.verify(idToken, caller: caller)
-        let renewal = parts.prepareRenewal()
-        let evidence = Evidence(code, at: parts.seconds)
-        let now = parts.now()
-        let changed = try await parts.link(token, method: .emailLink, caller) { account, current in
+        let token = try await service.verify(idToken, caller: caller)
+        let renewal = service.prepareRenewal()
+        let evidence = Evidence(code, at: service.seconds)
+        let now = service.now()
+        let changed = try await service.link(token, method: .emailLink, caller) { account, current in
             let user = try SignedInAccount(token: token, account: account, session: current)
             var changes = AccountChanges()
             changes.spends = .mail(code.hash)
@@ -180,17 +182,17 @@ package struct SignInWithEmailLink: Sendable {
             let session = renewal.of(user.session, method: (.password, nil))
             if account.email?.canonical == address.canonical {
                 // A first factor alone does not make a session recent that needs two.
-                let isSignIn = !parts.needsSecondFactor(account, caller)
+                let isSignIn = !service.needsSecondFactor(account, caller)
                 changes.session = .renew(isSignIn ? session.signedInAgain(evidence) : session, retiresOldSecret: false)
             } else {
                 changes.session = .renew(session, retiresOldSecret: false)
                 changes.email = address
                 if account.email != nil {
-                    try parts.require([.changeEmail], of: user, caller)
-                    parts.keepWayBack(of: account, replacedBy: address, isProved: true, in: &changes, caller)
+                    try service.require([.changeEmail], of: user, caller)
+                    service.keepWayBack(of: account, replacedBy: address, isProved: true, in: &changes, caller)
                     changes.endOthers(keeping: session)
                 } else if !account.isGuest {
-                    try parts.require([.addMethod], of: user, caller)
+                    try service.require([.addMethod], of: user, caller)
                 }
             }
             changes.verifyEmail(
@@ -204,12 +206,12 @@ package struct SignInWithEmailLink: Sendable {
         let isLink = (changed.changes.email ?? nil) != nil
         let event: AccountEvent = isLink ? .linked : .signedIn
         event.log(token.account, provider: .emailLink, caller)
-        let tokens = try parts.issueTokens(after: changed, renewal.secret, caller: caller)
+        let tokens = try service.issueTokens(after: changed, renewal.secret, caller: caller)
         return Result(account: try changed.existing, end: .signedIn(tokens))
     }
 
     private func prepareSession(_ code: OOBCode, _ caller: Caller) -> PreparedSession {
-        parts.prepareSession(Evidence(code, at: parts.seconds), provider: .password, caller: caller)
+        service.prepareSession(Evidence(code, at: service.seconds), provider: .password, caller: caller)
     }
 }
 

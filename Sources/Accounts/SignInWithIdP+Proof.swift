@@ -53,7 +53,7 @@ extension SignInWithIdP {
             return try resume(pending, caller)
         }
         if callback.isFlowAnswer {
-            if let token { _ = try await parts.standing(token, caller) }
+            if let token { _ = try await service.standing(token, caller) }
             return try await finishFlow(callback, request, caller)
         }
         guard let provider = callback.provider, ProviderDefinition.exists(provider),
@@ -69,10 +69,10 @@ extension SignInWithIdP {
             if let pending = try await findPending(credential, of: provider, caller) {
                 return try resume(pending, caller)
             }
-            _ = try await parts.standing(token, caller)
+            _ = try await service.standing(token, caller)
         }
         if credential.idToken == nil, configuration != nil {
-            try await parts.stores.rateLimits.take(parts.accessTokenLimits(caller))
+            try await service.stores.rateLimits.take(service.accessTokenLimits(caller))
         }
         return Proof(credential: try await check(credential, of: provider, configuration, caller))
     }
@@ -87,7 +87,7 @@ extension SignInWithIdP {
         do {
             let verified = try await verify(credential, of: provider, configuration, caller)
             if verified.oneTimeToken != nil, credential.nonce == nil, credential.accessToken != nil,
-                let idToken = credential.idToken, try await parts.accounts.wasUsed(idToken, in: caller.scope)
+                let idToken = credential.idToken, try await service.accounts.wasUsed(idToken, in: caller.scope)
             {
                 throw FederationError.nonceMissingInRequest
             }
@@ -97,7 +97,7 @@ extension SignInWithIdP {
             // Google contains that token and the access token; the latter is sufficient proof, so the ID token is ignored.
             var rest = credential
             rest.idToken = nil
-            try await parts.stores.rateLimits.take(parts.accessTokenLimits(caller))
+            try await service.stores.rateLimits.take(service.accessTokenLimits(caller))
             do {
                 return try await verify(rest, of: provider, configuration, caller)
             } catch {
@@ -106,7 +106,7 @@ extension SignInWithIdP {
         } catch FederationError.nonceMismatch {
             // A client that resends a used token gets that error first, whatever nonce it sends.
             guard let idToken = credential.idToken,
-                try await parts.accounts.wasUsed(idToken, in: caller.scope)
+                try await service.accounts.wasUsed(idToken, in: caller.scope)
             else { throw AccountsError.federation(.nonceMismatch) }
             throw AccountsError.duplicateCredential
         } catch let error as FederationError {
@@ -120,19 +120,19 @@ extension SignInWithIdP {
         _ configuration: ProviderConfiguration?,
         _ caller: Caller
     ) async throws(FederationError) -> FederatedCredential {
-        try await parts.federation.calling(for: caller.project.id) {
-            [federation = parts.federation] () async throws(FederationError) in
+        try await service.federation.calling(for: caller.project.id) {
+            [federation = service.federation] () async throws(FederationError) in
             try await federation.verify(credential, id: provider, with: configuration)
         }
     }
 
     private func finishFlow(_ callback: ProviderCallback, _ request: Request, _ caller: Caller) async throws -> Proof {
         guard let state = callback.state, let sessionID = request.sessionID, !sessionID.isEmpty,
-            let consumed = try await parts.flows.consume(
+            let consumed = try await service.flows.consume(
                 state: state.reveal(),
                 sessionID: sessionID.reveal(),
                 in: caller.scope,
-                now: parts.now()
+                now: service.now()
             )
         else { throw AccountsError.invalidFlow }
         // All providers share one callback URL: only the flow decides whose response this is, never the request (T-B2).
@@ -156,10 +156,10 @@ extension SignInWithIdP {
         _ configuration: ProviderConfiguration,
         _ caller: Caller
     ) async throws -> FederatedCredential {
-        let (names, provider, scope, now) = (parts.stores.keptNames, consumed.provider, caller.scope, parts.now())
+        let (names, provider, scope, now) = (service.stores.keptNames, consumed.provider, caller.scope, service.now())
         do {
-            return try await parts.federation.calling(for: caller.project.id) {
-                [federation = parts.federation] () async throws(FederationError) in
+            return try await service.federation.calling(for: caller.project.id) {
+                [federation = service.federation] () async throws(FederationError) in
                 try await federation.redeem(callback, flow: consumed.flow, with: configuration) {
                     do {
                         try await names.keep($1, of: $0, at: provider, in: scope, now: now)
@@ -177,11 +177,11 @@ extension SignInWithIdP {
     func named(_ proof: Proof, _ account: Account?, _ caller: Caller) async throws -> Proof {
         guard account?.displayName == nil, proof.credential.lacksNameSaidOnce else { return proof }
         let identity = proof.credential.identity
-        let kept = try await parts.stores.keptNames.find(
+        let kept = try await service.stores.keptNames.find(
             identity.subject,
             at: identity.provider,
             in: caller.scope,
-            now: parts.now()
+            now: service.now()
         )
         var proof = proof
         if let kept { proof.credential.takeName(kept) }
@@ -205,12 +205,12 @@ extension SignInWithIdP {
         _ key: PendingCredentialStore.Key,
         _ caller: Caller
     ) async throws -> PendingCredentialStore.Pending? {
-        let now = parts.now()
+        let now = service.now()
         let found: PendingCredentialStore.Pending?
         do {
-            found = try await parts.pendingCredentials.find(key, in: caller.scope, now: now)
+            found = try await service.pendingCredentials.find(key, in: caller.scope, now: now)
         } catch is ForeignPendingCredential {
-            try await parts.stores.auditLog.record(.pendingCredentialRefused, in: caller.scope, at: now)
+            try await service.stores.auditLog.record(.pendingCredentialRefused, in: caller.scope, at: now)
             AccountEvent.foreignPendingCredential.log(nil, caller)
             throw AccountsError.invalidPendingToken
         }
@@ -254,12 +254,12 @@ extension SignInWithIdP {
     /// A new one counts like the account that the conflict prevents (threats.md, T-E11).
     func keep(_ proof: Proof, _ request: Request, _ caller: Caller) async throws -> Secret {
         if proof.pending != nil, let pendingToken = request.pendingToken { return pendingToken }
-        let (handle, now) = (Secret("idp_" + parts.random.handle()), parts.now())
+        let (handle, now) = (Secret("idp_" + service.random.handle()), service.now())
         let redeemed = proof.pending?.redeemed?.at.addingTimeInterval(PendingCredentialStore.retrySeconds)
-        try await parts.pendingCredentials.insert(
+        try await service.pendingCredentials.insert(
             proof.credential,
             handle: handle,
-            within: parts.signUpLimits(caller),
+            within: service.signUpLimits(caller),
             in: caller.scope,
             now: now,
             expiresAt: redeemed ?? proof.pending?.expiresAt ?? now.addingTimeInterval(PendingCredentialStore.lifetime)
@@ -269,8 +269,8 @@ extension SignInWithIdP {
 
     /// The provider's configuration; nil only if none is required.
     private func enabledProvider(_ id: ProviderID, _ caller: Caller) throws(AccountsError) -> ProviderConfiguration? {
-        guard let configuration = parts.provider(id, caller) else {
-            guard parts.development else { throw .providerNotFound }
+        guard let configuration = service.provider(id, caller) else {
+            guard service.development else { throw .providerNotFound }
             return nil
         }
         guard configuration.enabled else { throw .providerDisabled }
@@ -305,11 +305,11 @@ extension SignInWithIdP {
         var write = SignInWrite(
             scope: caller.scope,
             credential: proof.credential,
-            keptTokens: parts.federation.tokenKeeping(parts.provider(proof.credential.identity.provider, caller))
+            keptTokens: service.federation.tokenKeeping(service.provider(proof.credential.identity.provider, caller))
                 .kept(of: proof.credential.tokens),
             session: session,
-            now: parts.now(),
-            allowsUnconfiguredProvider: parts.development,
+            now: service.now(),
+            allowsUnconfiguredProvider: service.development,
             redeems: proof.pending?.handleHash
         )
         write.pace = SignInPace(caller.project.settings.rateLimits)
@@ -317,8 +317,8 @@ extension SignInWithIdP {
     }
 
     func prepareSession(_ credential: FederatedCredential, _ caller: Caller) -> PreparedSession {
-        parts.prepareSession(
-            Evidence(credential, at: parts.seconds),
+        service.prepareSession(
+            Evidence(credential, at: service.seconds),
             provider: credential.identity.provider,
             attributes: credential.signInAttributes,
             caller: caller
@@ -326,7 +326,7 @@ extension SignInWithIdP {
     }
 
     func newAccount(for identity: FederatedIdentity, email: EmailAddress?, verified: Bool) -> Account {
-        var account = Account(id: parts.newAccountID(), validSince: parts.seconds, createdAt: parts.now())
+        var account = Account(id: service.newAccountID(), validSince: service.seconds, createdAt: service.now())
         account.email = email
         account.emailVerified = verified
         account.apply(identity.profile)

@@ -5,12 +5,12 @@ package import Secrets
 import Sessions
 import Storage
 
-extension AccountsService { package var signInWithIdP: SignInWithIdP { SignInWithIdP(parts: parts) } }
+extension AccountsService { package var signInWithIdP: SignInWithIdP { SignInWithIdP(service: self) } }
 
 /// Signs in with an identity provider: with a finished authorization flow, with tokens that an app received, or with
 /// the pending credential of a conflict.
 package struct SignInWithIdP: Sendable {
-    let parts: Parts
+    let service: AccountsService
 
     package struct Request: Sendable {
         package var requestURI: String?
@@ -30,10 +30,10 @@ package struct SignInWithIdP: Sendable {
         guard let requestURI = request.requestURI, !requestURI.isEmpty else { throw AccountsError.missingRequestURI }
         // Before the flow and the provider's code are used up.
         let token: VerifiedIDToken? =
-            if let idToken = request.idToken { try await parts.verify(idToken, caller: caller) } else { nil }
+            if let idToken = request.idToken { try await service.verify(idToken, caller: caller) } else { nil }
         var proof = try await prove(request, requestURI: requestURI, token, caller)
-        for number in Parts.tries {
-            try await parts.pause(beforeTry: number)
+        for number in AccountsService.tries {
+            try await service.pause(beforeTry: number)
             let next =
                 if let token {
                     try await link(proof, to: token, request, caller)
@@ -45,7 +45,7 @@ package struct SignInWithIdP: Sendable {
                 // The credential is kept, so that it can be linked after a sign-in with an existing method.
                 return proof.result(outcome, pendingToken: try await keep(proof, request, caller))
             case .write(let attempt):
-                switch try await parts.accounts.carry(out: attempt.plan, making: attempt.account, attempt.write) {
+                switch try await service.accounts.carry(out: attempt.plan, making: attempt.account, attempt.write) {
                 case .applied(let validSince): return try result(of: attempt, validSince: validSince, caller)
                 case .providerDisabled: throw AccountsError.providerDisabled
                 case .stale: proof = try await reread(proof, caller)
@@ -83,14 +83,14 @@ package struct SignInWithIdP: Sendable {
     /// - Returns: nil if the accounts changed while they were read.
     private func signIn(_ proof: Proof, _ request: Request, _ caller: Caller) async throws -> Next? {
         let session = prepareSession(proof.credential, caller)
-        let policy = parts.policy(for: proof.credential, caller)
+        let policy = service.policy(for: proof.credential, caller)
         var write = makeWrite(proof, .open(session.values), caller)
         write.adoptsEmail = policy.oneAccountPerEmail
-        let found = try await parts.accounts.candidates(
+        let found = try await service.accounts.candidates(
             for: proof.credential.identity,
             // A blocking function must run before anything is written, a token must fit its cookie, and the statement knows
             // nothing of passkeys and of conflicts.
-            opening: proof.pending != nil || parts.asksBeforeSignIn(by: proof.credential.identity.provider, caller)
+            opening: proof.pending != nil || service.asksBeforeSignIn(by: proof.credential.identity.provider, caller)
                 || caller.longestIDToken != nil || caller.project.settings.passkeys.isSecondFactor ? nil : write,
             in: caller.scope
         )
@@ -102,8 +102,8 @@ package struct SignInWithIdP: Sendable {
         let identity = proof.credential.identity
         let decision = SignInDecision.decide(
             for: identity,
-            owner: found.owner?.candidate(at: parts.now()),
-            emailOwner: found.emailOwner?.candidate(at: parts.now()),
+            owner: found.owner?.candidate(at: service.now()),
+            emailOwner: found.emailOwner?.candidate(at: service.now()),
             purpose: proof.purpose == .reauthenticate || !request.autoCreate ? .reauthenticate : .signIn,
             policy: policy
         ).decision
@@ -126,23 +126,23 @@ package struct SignInWithIdP: Sendable {
             plan = .signIn(to: owner, effect: effect, isOpened: found.isOpened)
             (event, account) = (.signedIn, owner.named(by: write.credential).changed(by: effect))
         case .signUp(let email, let verified, let displaced):
-            write.limits = try await parts.takeBeforeAsking(parts.signUpLimits(caller), caller)
-            let loss = email.flatMap { email in displaced.map { parts.displaced(email, of: $0, caller) } }
+            write.limits = try await service.takeBeforeAsking(service.signUpLimits(caller), caller)
+            let loss = email.flatMap { email in displaced.map { service.displaced(email, of: $0, caller) } }
             plan = .signUp(displacing: loss)
             (event, account) = (.signedUp, newAccount(for: identity, email: email, verified: verified))
         case .link(_, let replaced):
             guard let owner = found.emailOwner else { return nil }
-            if replaced != nil { write.revocable = parts.revocable([identity.provider], caller) }
+            if replaced != nil { write.revocable = service.revocable([identity.provider], caller) }
             plan = .signInAndLink(to: owner, replaced: replaced)
             (event, account) = (.linked, owner.linking(identity))
         case .takeOver:
             guard let owner = found.emailOwner else { return nil }
-            write.revocable = parts.revocable(Set(owner.linked.map(\.provider)), caller)
+            write.revocable = service.revocable(Set(owner.linked.map(\.provider)), caller)
             plan = .takeOver(of: owner)
-            (event, account) = (.takenOver, owner.takenOver(by: identity, now: parts.seconds))
+            (event, account) = (.takenOver, owner.takenOver(by: identity, now: service.seconds))
         }
         // The first factor's changes stay, whatever the result of the second.
-        let entrance = try await parts.enter(
+        let entrance = try await service.enter(
             account,
             isNew: event == .signedUp,
             session,
@@ -152,7 +152,7 @@ package struct SignInWithIdP: Sendable {
         )
         write.session = entrance.newSession.map(SessionEffect.open) ?? .none
         write.amendment = entrance.amendment
-        write.notice = parts.notice(
+        write.notice = service.notice(
             after: event,
             of: entrance.account,
             isChanged: decision.emailEffect != .none,
@@ -179,7 +179,7 @@ package struct SignInWithIdP: Sendable {
         _ request: Request,
         _ caller: Caller
     ) async throws -> Next {
-        let found = try await parts.accounts.candidates(
+        let found = try await service.accounts.candidates(
             for: proof.credential.identity,
             caller: (token.account, token.session),
             in: caller.scope
@@ -194,15 +194,15 @@ package struct SignInWithIdP: Sendable {
         let identity = proof.credential.identity
         let decision = LinkDecision.decide(
             for: identity,
-            account: account.candidate(at: parts.now()),
+            account: account.candidate(at: service.now()),
             owner: found.owner?.id,
             emailOwner: found.emailOwner?.id,
-            policy: parts.policy(for: proof.credential, caller)
+            policy: service.policy(for: proof.credential, caller)
         )
         let (plan, linked): (SignInPlan, Account)
         switch decision {
         case .link(let effect):
-            if !account.isGuest { try parts.require([.addMethod], of: user, caller) }
+            if !account.isGuest { try service.require([.addMethod], of: user, caller) }
             (plan, linked) = (.link(to: account, effect: effect), account.linking(identity, effect: effect))
         case .keep:
             guard !found.isBlocked else { throw AccountsError.userDisabled }
@@ -216,9 +216,9 @@ package struct SignInWithIdP: Sendable {
             return .conflict(proof, .linkRefused(refusal))
         }
         // Linking proves the identity, not the account: `auth_time` stays (docs/guide/linking.md).
-        let renewal = parts.prepareRenewal()
+        let renewal = service.prepareRenewal()
         var session = renewal.of(user.session, method: (identity.provider, proof.credential.signInAttributes))
-        let admitted = try await parts.admit(
+        let admitted = try await service.admit(
             linkTo: linked,
             from: account.version,
             &session,
@@ -229,7 +229,7 @@ package struct SignInWithIdP: Sendable {
         var write = makeWrite(proof, .renew(session, retiresOldSecret: false), caller)
         write.amendment = admitted.amendment
         write.restoresGrant = found.owner != nil && found.isWithdrawn
-        if found.owner == nil { write.notice = parts.notice(after: .linked, of: admitted.account, caller) }
+        if found.owner == nil { write.notice = service.notice(after: .linked, of: admitted.account, caller) }
         return .write(
             Attempt(
                 proof: proof,
@@ -267,7 +267,7 @@ package struct SignInWithIdP: Sendable {
 
     private func firstFactor(of attempt: Attempt, for account: Account, _ caller: Caller) throws -> FirstFactorResult {
         if let challenge = attempt.challenge { return .needsSecondFactor(challenge) }
-        let tokens = try parts.issueTokens(for: account, attempt.write.session, attempt.secret, caller: caller)
+        let tokens = try service.issueTokens(for: account, attempt.write.session, attempt.secret, caller: caller)
         // Only a new account that a blocking function disabled has no session.
         guard let tokens else { throw AccountsError.userDisabled }
         return .signedIn(tokens)

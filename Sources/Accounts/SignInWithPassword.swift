@@ -4,11 +4,11 @@ import Projects
 package import Secrets
 import Storage
 
-extension AccountsService { package var signInWithPassword: SignInWithPassword { SignInWithPassword(parts: parts) } }
+extension AccountsService { package var signInWithPassword: SignInWithPassword { SignInWithPassword(service: self) } }
 
 /// Signs in with email and password.
 package struct SignInWithPassword: Sendable {
-    let parts: Parts
+    let service: AccountsService
 
     /// The password is checked before the account's state is revealed: only a caller who knows it learns that an
     /// account is disabled.
@@ -25,8 +25,8 @@ package struct SignInWithPassword: Sendable {
         guard let email, !email.isEmpty else { throw AccountsError.missingEmail }
         guard let address = EmailAddress(email) else { throw AccountsError.invalidEmail }
         guard let password, !password.isEmpty else { throw AccountsError.missingPassword }
-        for number in Parts.tries {
-            try await parts.pause(beforeTry: number)
+        for number in AccountsService.tries {
+            try await service.pause(beforeTry: number)
             if let result = try await signIn(address, password, caller) { return result }
         }
         throw AccountsError.contended
@@ -39,8 +39,8 @@ package struct SignInWithPassword: Sendable {
         _ caller: Caller
     ) async throws -> (account: Account, result: FirstFactorResult)? {
         let settings = caller.project.settings
-        let limits = parts.passwordLimits(for: address, caller)
-        let found = try await parts.accounts.findForPassword(
+        let limits = service.passwordLimits(for: address, caller)
+        let found = try await service.accounts.findForPassword(
             email: address,
             within: limits,
             // Otherwise a page could find out whether its visitor has the account.
@@ -51,7 +51,7 @@ package struct SignInWithPassword: Sendable {
         do { match = try await self.match(password, against: found?.password?.hash, caller) } catch let error {
             // Nothing was compared, so it was no try.
             if case AccountsError.overloaded = error {
-                try await parts.stores.rateLimits.giveBack(found?.taken ?? limits)
+                try await service.stores.rateLimits.giveBack(found?.taken ?? limits)
             }
             throw error
         }
@@ -65,28 +65,28 @@ package struct SignInWithPassword: Sendable {
             let problems = settings.passwordPolicy.problems(of: password.reveal())
             guard problems.isEmpty else { throw AccountsError.passwordMissesPolicy(problems) }
         }
-        let session = parts.prepareSession(
-            Evidence(match, at: parts.seconds),
+        let session = service.prepareSession(
+            Evidence(match, at: service.seconds),
             provider: .password,
             caller: caller
         )
-        let entrance = try await parts.enter(found.account, session, caller)
-        let applied = try await parts.accounts.signIn(
+        let entrance = try await service.enter(found.account, session, caller)
+        let applied = try await service.accounts.signIn(
             to: found,
             checked: stored,
             rehashed: try await rehash(password, stored, match, caller),
             session: entrance.newSession,
             amendment: entrance.amendment,
             in: caller.scope,
-            now: parts.now()
+            now: service.now()
         )
         guard applied else { return nil }
         // Passwords that came by import were never checked; their hashes are replaced at their first sign-in.
-        if stored.hash.parameters != caller.project.scryptParameters, await parts.isLeaked(password, caller) {
+        if stored.hash.parameters != caller.project.scryptParameters, await service.isLeaked(password, caller) {
             AccountEvent.leakedPassword.log(found.account.id, caller)
         }
         if entrance.challenge == nil { AccountEvent.signedIn.log(found.account.id, provider: .password, caller) }
-        return (entrance.account, try parts.result(of: entrance, caller: caller))
+        return (entrance.account, try service.result(of: entrance, caller: caller))
     }
 
     /// Costs the same without a hash.
@@ -98,7 +98,7 @@ package struct SignInWithPassword: Sendable {
         // No longer password was ever stored.
         let isPossible = password.reveal().utf16.count <= PasswordPolicy.lengths.upperBound
         do {
-            return try await parts.passwords.match(
+            return try await service.passwords.match(
                 isPossible ? password : Secret("unknown"),
                 against: isPossible ? hash : nil,
                 parameters: caller.project.scryptParameters,
@@ -119,7 +119,7 @@ package struct SignInWithPassword: Sendable {
     ) async throws -> StoredPassword? {
         guard stored.hash.parameters != caller.project.scryptParameters || !match.isComposed else { return nil }
         do {
-            return try await parts.hash(password, caller.project, for: caller.hashShare)
+            return try await service.hash(password, caller.project, for: caller.hashShare)
         } catch AccountsError.overloaded {
             return nil
         }

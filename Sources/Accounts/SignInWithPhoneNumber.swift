@@ -5,13 +5,13 @@ import Sessions
 import Storage
 
 extension AccountsService {
-    package var signInWithPhoneNumber: SignInWithPhoneNumber { SignInWithPhoneNumber(parts: parts) }
+    package var signInWithPhoneNumber: SignInWithPhoneNumber { SignInWithPhoneNumber(service: self) }
 }
 
 /// `signInWithPhoneNumber`: signs in, signs up, or adds a number to the signed-in account, with an SMS code or with the
 /// temporary proof from an earlier code.
 package struct SignInWithPhoneNumber: Sendable {
-    let parts: Parts
+    let service: AccountsService
 
     package struct Request: Sendable {
         package var sessionInfo: String?
@@ -69,10 +69,10 @@ package struct SignInWithPhoneNumber: Sendable {
     }
 
     private func use(_ proof: Proof, _ request: Request, _ caller: Caller) async throws -> Result {
-        for number in Parts.tries {
-            try await parts.pause(beforeTry: number)
+        for number in AccountsService.tries {
+            try await service.pause(beforeTry: number)
             let selectors = AccountSelectors(phoneNumbers: proof.phoneNumber.spellings)
-            let found = try await parts.accounts.find(selectors, merged: true, in: caller.scope)
+            let found = try await service.accounts.find(selectors, merged: true, in: caller.scope)
             let owner = found.first { $0.phoneNumber == proof.phoneNumber.text } ?? found.first
             let result =
                 if let idToken = request.idToken {
@@ -92,7 +92,7 @@ package struct SignInWithPhoneNumber: Sendable {
             let number = try request.phoneNumber.flatMap { text throws(AccountsError) in
                 try AdminAccounts.phoneNumber(text)
             }
-            let checked = try await parts.checkVerificationCode(
+            let checked = try await service.checkVerificationCode(
                 sessionInfo: request.sessionInfo,
                 code: request.code,
                 purpose: .signIn,
@@ -109,7 +109,13 @@ package struct SignInWithPhoneNumber: Sendable {
             throw AccountsError.missingPhoneNumber
         }
         guard let number = PhoneNumber(phoneNumber),
-            let evidence = TemporaryProof.open(text, of: number, parts.keyRing, for: caller.scope, now: parts.seconds)
+            let evidence = TemporaryProof.open(
+                text,
+                of: number,
+                service.keyRing,
+                for: caller.scope,
+                now: service.seconds
+            )
         else { throw AccountsError.invalidTemporaryProof }
         return Proof(
             phoneNumber: number,
@@ -122,9 +128,9 @@ package struct SignInWithPhoneNumber: Sendable {
     /// - Returns: nil if the account changed in the meantime.
     private func signIn(to account: Account, _ proof: Proof, _ caller: Caller) async throws -> Result? {
         guard !account.isDisabled else { throw AccountsError.userDisabled }
-        guard !parts.needsSecondFactor(account, caller) else { throw AccountsError.secondFactor(.phoneAsFirstFactor) }
-        let session = parts.prepareSession(proof.evidence, provider: .phone, caller: caller)
-        let signedIn = try await parts.signIn(to: account, session, spending: proof.code, caller)
+        guard !service.needsSecondFactor(account, caller) else { throw AccountsError.secondFactor(.phoneAsFirstFactor) }
+        let session = service.prepareSession(proof.evidence, provider: .phone, caller: caller)
+        let signedIn = try await service.signIn(to: account, session, spending: proof.code, caller)
         return signedIn.map { .signedIn($0.account, tokens: $0.tokens, isNewUser: false) }
     }
 
@@ -132,11 +138,11 @@ package struct SignInWithPhoneNumber: Sendable {
     private func signUp(_ proof: Proof, signsUp: Bool, _ caller: Caller) async throws -> Result? {
         guard signsUp else { throw AccountsError.userNotFound }
         guard !caller.project.settings.disabledUserSignup else { throw AccountsError.signUpClosed }
-        var account = Account(id: parts.newAccountID(), validSince: parts.seconds, createdAt: parts.now())
+        var account = Account(id: service.newAccountID(), validSince: service.seconds, createdAt: service.now())
         account.phoneNumber = proof.phoneNumber.text
-        let session = parts.prepareSession(proof.evidence, provider: .phone, caller: caller)
+        let session = service.prepareSession(proof.evidence, provider: .phone, caller: caller)
         do {
-            let signedUp = try await parts.signUp(account, session, spending: proof.code, caller)
+            let signedUp = try await service.create(account, session, spending: proof.code, caller)
             return .signedIn(signedUp.account, tokens: signedUp.tokens, isNewUser: true)
         } catch AccountsError.phoneNumberExists {
             return nil
@@ -153,14 +159,14 @@ package struct SignInWithPhoneNumber: Sendable {
         for operation: Operation,
         _ caller: Caller
     ) async throws -> Result? {
-        let token = try await parts.verify(idToken, caller: caller)
+        let token = try await service.verify(idToken, caller: caller)
         guard owner == nil || owner == token.account else { return try await refuse(proof, idToken: idToken, caller) }
-        let renewal = parts.prepareRenewal()
-        let now = parts.now()
+        let renewal = service.prepareRenewal()
+        let now = service.now()
         do {
-            let changed = try await parts.link(token, method: .phone, caller) { account, current in
+            let changed = try await service.link(token, method: .phone, caller) { account, current in
                 let user = try SignedInAccount(token: token, account: account, session: current)
-                guard !parts.needsSecondFactor(account, caller) else {
+                guard !service.needsSecondFactor(account, caller) else {
                     throw AccountsError.secondFactor(.phoneAsFirstFactor)
                 }
                 var changes = AccountChanges()
@@ -176,7 +182,7 @@ package struct SignInWithPhoneNumber: Sendable {
                     }
                     // Replacing a number removes a sign-in method.
                     let change: SensitiveOperation = account.phoneNumber == nil ? .addMethod : .replacePhoneNumber
-                    if !account.isGuest { try parts.require([change], of: user, caller) }
+                    if !account.isGuest { try service.require([change], of: user, caller) }
                     changes.phoneNumber = proof.phoneNumber.text
                 }
                 changes.session = .renew(session, retiresOldSecret: false)
@@ -184,7 +190,7 @@ package struct SignInWithPhoneNumber: Sendable {
             }
             let event: AccountEvent = changed.changes.phoneNumber == nil ? .signedIn : .linked
             event.log(token.account, provider: .phone, caller)
-            let tokens = try parts.issueTokens(after: changed, renewal.secret, caller: caller)
+            let tokens = try service.issueTokens(after: changed, renewal.secret, caller: caller)
             return .signedIn(try changed.existing, tokens: tokens, isNewUser: false)
         } catch AccountsError.phoneNumberExists {
             return nil
@@ -194,12 +200,12 @@ package struct SignInWithPhoneNumber: Sendable {
     /// Another account has the number: a code is exchanged for a temporary proof for that account; a temporary proof is
     /// refused.
     private func refuse(_ proof: Proof, idToken: String, _ caller: Caller) async throws -> Result {
-        _ = try await parts.authenticate(idToken, caller: caller)
+        _ = try await service.authenticate(idToken, caller: caller)
         guard !proof.isTemporary else { throw AccountsError.phoneNumberExists }
         guard let temporary = TemporaryProof(of: proof.evidence) else { throw AccountsError.invalidSessionInfo }
-        let sealed = try temporary.sealed(parts.keyRing, for: caller.scope)
-        let codes = parts.stores.verificationCodes
-        guard try await codes.exchange(proof.code, for: sealed, in: caller.scope, now: parts.now()) else {
+        let sealed = try temporary.sealed(service.keyRing, for: caller.scope)
+        let codes = service.stores.verificationCodes
+        guard try await codes.exchange(proof.code, for: sealed, in: caller.scope, now: service.now()) else {
             throw AccountsError.invalidSessionInfo
         }
         return .taken(proof.phoneNumber, proof: sealed, expiresIn: TemporaryProof.lifetime)

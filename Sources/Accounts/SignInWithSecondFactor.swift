@@ -6,12 +6,12 @@ import Sessions
 import Storage
 
 extension AccountsService {
-    package var signInWithSecondFactor: SignInWithSecondFactor { SignInWithSecondFactor(parts: parts) }
+    package var signInWithSecondFactor: SignInWithSecondFactor { SignInWithSecondFactor(service: self) }
 }
 
 /// Completes a sign-in whose first factor was proved, with the code of a second factor.
 package struct SignInWithSecondFactor: Sendable {
-    let parts: Parts
+    let service: AccountsService
 
     /// Sends a code to a phone of the account.
     ///
@@ -23,7 +23,7 @@ package struct SignInWithSecondFactor: Sendable {
         appHash: String?,
         _ caller: Caller
     ) async throws -> Secret {
-        let pending = try parts.pendingSignIn(
+        let pending = try service.pendingSignIn(
             pendingCredential,
             missing: .missingPendingCredential,
             late: .invalidPendingCredential,
@@ -31,14 +31,14 @@ package struct SignInWithSecondFactor: Sendable {
         )
         guard let enrollment, !enrollment.isEmpty else { throw AccountsError.secondFactor(.missingEnrollment) }
         guard caller.project.settings.secondFactors.sms else { throw AccountsError.secondFactor(.smsNotOffered) }
-        let found = try await parts.accounts.find(AccountID(pending.account), session: nil, in: caller.scope)
+        let found = try await service.accounts.find(AccountID(pending.account), session: nil, in: caller.scope)
         guard let account = found?.account else { throw AccountsError.userNotFound }
         try require(pending, standsFor: account)
         guard
             let number = account.secondFactors.first(where: { $0.id == enrollment })?.phoneNumber
                 .flatMap({ PhoneNumber(stored: $0) })
         else { throw AccountsError.secondFactor(.enrollmentNotFound) }
-        return try await parts.sendVerificationCode(
+        return try await service.sendVerificationCode(
             to: number,
             purpose: .secondFactor,
             account: account.id,
@@ -57,11 +57,11 @@ package struct SignInWithSecondFactor: Sendable {
         code: String?,
         _ caller: Caller
     ) async throws -> IssuedTokens {
-        let pending = try parts.pendingSignIn(pendingCredential, late: .invalidPendingCredential, caller)
+        let pending = try service.pendingSignIn(pendingCredential, late: .invalidPendingCredential, caller)
         guard caller.project.settings.secondFactors.sms else { throw AccountsError.secondFactor(.smsNotOffered) }
-        let code = try Parts.sixDigits(code)
+        let code = try AccountsService.sixDigits(code)
         try await takeTry(of: pending, caller)
-        let checked = try await parts.checkVerificationCode(
+        let checked = try await service.checkVerificationCode(
             sessionInfo: sessionInfo,
             code: code,
             purpose: .secondFactor,
@@ -87,19 +87,19 @@ package struct SignInWithSecondFactor: Sendable {
         code: String?,
         _ caller: Caller
     ) async throws -> IssuedTokens {
-        let pending = try parts.pendingSignIn(pendingCredential, late: .challengeTimeout, caller)
+        let pending = try service.pendingSignIn(pendingCredential, late: .challengeTimeout, caller)
         guard let enrollment, !enrollment.isEmpty else { throw AccountsError.secondFactor(.missingEnrollment) }
-        let code = try Parts.sixDigits(code)
+        let code = try AccountsService.sixDigits(code)
         try await takeTry(of: pending, caller)
         let adjacent = caller.project.settings.secondFactors.acceptedIntervals
-        let seconds = parts.seconds
+        let seconds = service.seconds
         return try await finish(pending, caller) { account throws(AccountsError) in
             guard let factor = account.secondFactors.first(where: { $0.id == enrollment }),
                 case .totp(let sealed, let last) = factor.kind
             else { throw .secondFactor(.invalidEnrollment) }
             guard caller.project.settings.secondFactors.totp else { throw .secondFactor(.totpNotOffered) }
-            let place = Parts.secretPlace(account.id, enrollment, caller)
-            guard let secret = try? parts.keyRing.open(sealed, for: place),
+            let place = AccountsService.secretPlace(account.id, enrollment, caller)
+            guard let secret = try? service.keyRing.open(sealed, for: place),
                 let match = TOTP(secret: secret).match(code, at: seconds, adjacent: adjacent, after: last)
             else { throw .invalidVerificationCode }
             var used = factor
@@ -115,23 +115,23 @@ package struct SignInWithSecondFactor: Sendable {
 
     /// - Returns: what the browser asks the authenticator for, good for five minutes, once.
     package func startPasskey(pendingCredential: String?, _ caller: Caller) async throws -> AssertionOptions {
-        let pending = try parts.pendingSignIn(
+        let pending = try service.pendingSignIn(
             pendingCredential,
             missing: .missingPendingCredential,
             late: .invalidPendingCredential,
             caller
         )
-        let party = try parts.relyingParty(caller)
-        let found = try await parts.accounts.find(AccountID(pending.account), session: nil, in: caller.scope)
+        let party = try service.relyingParty(caller)
+        let found = try await service.accounts.find(AccountID(pending.account), session: nil, in: caller.scope)
         guard let account = found?.account else { throw AccountsError.userNotFound }
         try require(pending, standsFor: account)
         try requirePasskey(account, pending, caller)
-        let challenge = Challenge.random(from: parts.random)
-        try await parts.flows.insert(
+        let challenge = Challenge.random(from: service.random)
+        try await service.flows.insert(
             PasskeyChallenge(challenge.bytes, for: .secondFactor(account.id)),
-            within: parts.flowLimits(caller),
+            within: service.flowLimits(caller),
             in: caller.scope,
-            now: parts.now()
+            now: service.now()
         )
         return AssertionOptions(
             relyingPartyID: party.id,
@@ -149,14 +149,14 @@ package struct SignInWithSecondFactor: Sendable {
         _ response: AssertionResponse,
         _ caller: Caller
     ) async throws -> IssuedTokens {
-        let pending = try parts.pendingSignIn(pendingCredential, late: .challengeTimeout, caller)
-        let party = try parts.relyingParty(caller)
+        let pending = try service.pendingSignIn(pendingCredential, late: .challengeTimeout, caller)
+        let party = try service.relyingParty(caller)
         // No limit: nobody guesses a signature, and whoever has the password would use up the owner's tries.
         let challenge = response.clientData.challenge
-        let isTaken = try await parts.flows.take(
+        let isTaken = try await service.flows.take(
             PasskeyChallenge(challenge, for: .secondFactor(AccountID(pending.account))),
             in: caller.scope,
-            now: parts.now()
+            now: service.now()
         )
         guard isTaken else { throw AccountsError.passkey(.challengeTimeout) }
         let ceremony = AssertionCeremony(
@@ -164,14 +164,14 @@ package struct SignInWithSecondFactor: Sendable {
             challenge: Challenge(bytes: challenge),
             userVerification: caller.project.settings.passkeys.userVerification
         )
-        let (now, seconds) = (parts.now(), parts.seconds)
+        let (now, seconds) = (service.now(), service.seconds)
         return try await finish(pending, caller) { account throws(AccountsError) in
             try requirePasskey(account, pending, caller)
             guard let index = account.passkeys.firstIndex(where: { $0.id == response.id.description }) else {
                 throw .passkey(.enrollmentNotFound)
             }
             let passkey = account.passkeys[index]
-            let assertion = try parts.verify(response, passkey, ceremony, account.id, caller)
+            let assertion = try service.verify(response, passkey, ceremony, account.id, caller)
             var passkeys = account.passkeys
             passkeys[index] = passkey.used(assertion.record, at: now)
             return ProvedFactor(passkeys: passkeys, evidence: Evidence(secondFactor: assertion, at: seconds))
@@ -183,7 +183,7 @@ package struct SignInWithSecondFactor: Sendable {
         _ pending: PendingSignIn,
         _ caller: Caller
     ) throws(AccountsError) {
-        guard parts.asksForPasskey(account, caller), ProviderID(pending.provider) != .passkey else {
+        guard service.asksForPasskey(account, caller), ProviderID(pending.provider) != .passkey else {
             throw .secondFactor(.enrollmentNotFound)
         }
     }
@@ -206,9 +206,9 @@ package struct SignInWithSecondFactor: Sendable {
     ) async throws -> IssuedTokens {
         let id = AccountID(pending.account)
         let provider = ProviderID(pending.provider)
-        let secret = Secret(parts.random.handle())
+        let secret = Secret(service.random.handle())
         @Sendable func session(_ evidence: Evidence) -> PreparedSession {
-            parts.prepareSession(
+            service.prepareSession(
                 evidence,
                 provider: provider,
                 claims: pending.claims,
@@ -217,16 +217,16 @@ package struct SignInWithSecondFactor: Sendable {
                 caller: caller
             )
         }
-        let now = parts.now()
+        let now = service.now()
         do {
             var entrance: Entrance?
-            if parts.asksBeforeSignIn(by: provider, caller) {
-                let found = try await parts.accounts.find(id, session: nil, in: caller.scope)
+            if service.asksBeforeSignIn(by: provider, caller) {
+                let found = try await service.accounts.find(id, session: nil, in: caller.scope)
                 guard let account = found?.account else { throw AccountsError.userNotFound }
                 try require(pending, standsFor: account)
-                entrance = try await parts.admit(account, session(prove(account).evidence), caller)
+                entrance = try await service.admit(account, session(prove(account).evidence), caller)
             }
-            let changed = try await parts.change(id, session: nil, caller) { [entrance] account, _ in
+            let changed = try await service.change(id, session: nil, caller) { [entrance] account, _ in
                 try require(pending, standsFor: account)
                 let proved = try prove(account)
                 guard entrance == nil || entrance?.account.version == account.version else {
@@ -242,10 +242,10 @@ package struct SignInWithSecondFactor: Sendable {
                 changes.isByCustomToken = provider == .custom
                 changes.amend(entrance?.amendment)
                 changes.spends = code
-                changes.forgives = parts.secondFactorLimits(of: id, [.home, .elsewhere], caller)
+                changes.forgives = service.secondFactorLimits(of: id, [.home, .elsewhere], caller)
                 return changes
             }
-            let tokens = try parts.issueTokens(after: changed, secret, caller: caller)
+            let tokens = try service.issueTokens(after: changed, secret, caller: caller)
             AccountEvent.signedIn.log(id, provider: provider, caller)
             return tokens
         } catch AccountsError.invalidVerificationCode {
@@ -257,12 +257,12 @@ package struct SignInWithSecondFactor: Sendable {
     /// Counts an attempt at a code; one with an ended pending sign-in is none.
     private func takeTry(of pending: PendingSignIn, _ caller: Caller) async throws {
         let account = AccountID(pending.account)
-        guard let standing = try await parts.standing(of: account, caller) else { throw AccountsError.userNotFound }
+        guard let standing = try await service.standing(of: account, caller) else { throw AccountsError.userNotFound }
         guard !standing.isDisabled else { throw AccountsError.userDisabled }
         guard standing.revokedVersion == pending.revokedVersion else {
             throw AccountsError.secondFactor(.invalidPendingCredential)
         }
-        try await parts.stores.rateLimits.take(parts.secondFactorLimits(of: account, [standing.place], caller))
+        try await service.stores.rateLimits.take(service.secondFactorLimits(of: account, [standing.place], caller))
     }
 
     private func require(_ pending: PendingSignIn, standsFor account: Account) throws(AccountsError) {

@@ -3,11 +3,11 @@ import Projects
 import Sessions
 import Storage
 
-extension AccountsService { package var signOut: SignOut { SignOut(parts: parts) } }
+extension AccountsService { package var signOut: SignOut { SignOut(service: self) } }
 
 /// Ends sessions of the signed-in account.
 package struct SignOut: Sendable {
-    let parts: Parts
+    let service: AccountsService
 
     package enum Scope: String, Sendable {
         case current
@@ -19,13 +19,13 @@ package struct SignOut: Sendable {
     }
 
     package func callAsFunction(idToken: String?, scope: Scope, sessionID: String?, _ caller: Caller) async throws {
-        let user = try await parts.authenticate(idToken, caller: caller)
-        try await parts.stores.rateLimits.take(parts.sessionLimits(of: user.account.id, user.session.id, caller))
+        let user = try await service.authenticate(idToken, caller: caller)
+        try await service.stores.rateLimits.take(service.sessionLimits(of: user.account.id, user.session.id, caller))
         let which: SessionStore.Which
         switch scope {
         case .current: which = .only(user.session.id)
         case .others:
-            try parts.require([.endOtherSessions], of: user, caller)
+            try service.require([.endOtherSessions], of: user, caller)
             which = .allBut(user.session.id)
         case .all: which = .all
         case .session:
@@ -34,12 +34,12 @@ package struct SignOut: Sendable {
         }
         let ended: Int?
         do {
-            ended = try await parts.sessions.revoke(
+            ended = try await service.sessions.revoke(
                 which,
                 of: user.account.id,
                 by: user.session.id,
                 in: caller.scope,
-                now: parts.now()
+                now: service.now()
             )
         } catch is SessionStore.NewerSignIn { throw AccountsError.recentSignInRequired }
         guard let ended else { throw AccountsError.tokenExpired }
@@ -48,16 +48,16 @@ package struct SignOut: Sendable {
     }
 }
 
-extension AccountsService { package var listSessions: ListSessions { ListSessions(parts: parts) } }
+extension AccountsService { package var listSessions: ListSessions { ListSessions(service: self) } }
 
 /// Lists the sessions of the signed-in account.
 package struct ListSessions: Sendable {
-    let parts: Parts
+    let service: AccountsService
 
     package func callAsFunction(idToken: String?, _ caller: Caller) async throws -> [SessionSummary] {
-        let user = try await parts.authenticate(idToken, caller: caller)
-        let idle = caller.project.settings.sessionsIdle(at: parts.now())
-        return try await parts.sessions.list(of: user.account.id, idleSince: idle, in: caller.scope)
+        let user = try await service.authenticate(idToken, caller: caller)
+        let idle = caller.project.settings.sessionsIdle(at: service.now())
+        return try await service.sessions.list(of: user.account.id, idleSince: idle, in: caller.scope)
             .map { SessionSummary($0, current: $0.id == user.session.id) }
     }
 }

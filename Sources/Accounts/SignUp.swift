@@ -4,11 +4,11 @@ package import Secrets
 import Sessions
 import Storage
 
-extension AccountsService { package var signUp: SignUp { SignUp(parts: parts) } }
+extension AccountsService { package var signUp: SignUp { SignUp(service: self) } }
 
 /// Creates an anonymous account or one with a password, or adds a password to the signed-in account.
 package struct SignUp: Sendable {
-    let parts: Parts
+    let service: AccountsService
 
     package struct Request: Sendable {
         package var email: String?
@@ -29,7 +29,7 @@ package struct SignUp: Sendable {
 
     package func callAsFunction(_ request: Request, _ caller: Caller) async throws -> Result {
         let settings = caller.project.settings
-        guard request.secondFactors.isEmpty || parts.development && request.idToken == nil else {
+        guard request.secondFactors.isEmpty || service.development && request.idToken == nil else {
             throw AccountsError.insufficientPermission
         }
         if request.idToken == nil, request.email == nil, request.password == nil {
@@ -37,7 +37,7 @@ package struct SignUp: Sendable {
                 throw AccountsError.anonymousSignInDisabled
             }
             let profile = try Profile(request)
-            try await parts.requirePerson(for: .signUp, caller)
+            try await service.requirePerson(for: .signUp, caller)
             return try await open(request, profile, email: nil, caller)
         }
         guard let email = request.email, !email.isEmpty else { throw AccountsError.missingEmail }
@@ -48,17 +48,17 @@ package struct SignUp: Sendable {
         let profile = try Profile(request)
         var token: VerifiedIDToken?
         if let idToken = request.idToken {
-            let user = try await parts.authenticate(idToken, caller: caller)
+            let user = try await service.authenticate(idToken, caller: caller)
             try require(address, of: user, caller)
             token = user.token
         } else {
-            try await parts.requirePerson(for: .signUp, caller)
+            try await service.requirePerson(for: .signUp, caller)
         }
         // Taken separately, before the hash: the statement that creates an account writes nothing if the email is
         // taken.
-        try await parts.stores.rateLimits.take(parts.signUpLimits(caller, of: token?.account))
+        try await service.stores.rateLimits.take(service.signUpLimits(caller, of: token?.account))
         do {
-            try await parts.check(password, caller)
+            try await service.check(password, caller)
         } catch {
             // The error for a taken email precedes the one for a weak password; only then is the email looked up.
             if try await isTaken(address, by: token, caller) { throw AccountsError.emailExists }
@@ -90,25 +90,25 @@ package struct SignUp: Sendable {
         {
             throw AccountsError.emailExists
         }
-        var account = Account(id: parts.newAccountID(), validSince: parts.seconds, createdAt: parts.now())
+        var account = Account(id: service.newAccountID(), validSince: service.seconds, createdAt: service.now())
         account.email = email
         account.displayName = profile.displayName
         account.photoURL = profile.photoURL
-        account.secondFactors = try parts.newSecondFactors(request.secondFactors, of: account)
+        account.secondFactors = try service.newSecondFactors(request.secondFactors, of: account)
         let password = email == nil ? nil : request.password
         var stored: StoredPassword?
         if let password {
-            stored = try await parts.hash(password, caller.project, for: caller.hashShare)
+            stored = try await service.hash(password, caller.project, for: caller.hashShare)
             account.hasPassword = true
-            account.passwordUpdatedAt = parts.now()
+            account.passwordUpdatedAt = service.now()
         }
-        let session = parts.prepareSession(
-            Evidence(newAccount: account, at: parts.seconds),
+        let session = service.prepareSession(
+            Evidence(newAccount: account, at: service.seconds),
             provider: email == nil ? .anonymous : .password,
             caller: caller
         )
-        let limits = password == nil ? try await parts.takeBeforeAsking(parts.signUpLimits(caller), caller) : .none
-        let signedUp = try await parts.signUp(account, session, password: stored, within: limits, caller)
+        let limits = password == nil ? try await service.takeBeforeAsking(service.signUpLimits(caller), caller) : .none
+        let signedUp = try await service.create(account, session, password: stored, within: limits, caller)
         return Result(account: signedUp.account, tokens: signedUp.tokens)
     }
 
@@ -119,11 +119,11 @@ package struct SignUp: Sendable {
         _ token: VerifiedIDToken,
         _ caller: Caller
     ) async throws -> Result {
-        let stored = try await parts.hash(password, caller.project, for: caller.hashShare)
-        let renewal = parts.prepareRenewal()
-        let evidence = Evidence(settingPassword: stored, at: parts.seconds)
-        let now = parts.now()
-        let changed = try await parts.change(token.account, session: token.session, caller) { account, current in
+        let stored = try await service.hash(password, caller.project, for: caller.hashShare)
+        let renewal = service.prepareRenewal()
+        let evidence = Evidence(settingPassword: stored, at: service.seconds)
+        let now = service.now()
+        let changed = try await service.change(token.account, session: token.session, caller) { account, current in
             let user = try SignedInAccount(token: token, account: account, session: current)
             try require(email, of: user, caller)
             var changes = AccountChanges()
@@ -131,10 +131,10 @@ package struct SignUp: Sendable {
             if account.email?.canonical != email.canonical {
                 // The same rule as in `update`; a first email replaces none.
                 if account.email != nil || !account.secondFactors.isEmpty {
-                    try parts.requireChangeable(account, caller)
+                    try service.requireChangeable(account, caller)
                 }
                 changes.emailVerified = false
-                parts.keepWayBack(of: account, replacedBy: email, in: &changes, caller)
+                service.keepWayBack(of: account, replacedBy: email, in: &changes, caller)
             }
             changes.password = stored
             changes.passwordUpdatedAt = now
@@ -145,7 +145,7 @@ package struct SignUp: Sendable {
             changes.endOthers(keeping: session.signedInAgain(evidence))
             return changes
         }
-        let tokens = try parts.issueTokens(after: changed, renewal.secret, caller: caller)
+        let tokens = try service.issueTokens(after: changed, renewal.secret, caller: caller)
         return Result(account: try changed.existing, tokens: tokens)
     }
 
@@ -157,11 +157,11 @@ package struct SignUp: Sendable {
     ) throws(AccountsError) {
         guard !user.account.isGuest else { return }
         let moves = user.account.email?.canonical != email.canonical
-        try parts.require(moves ? [.setPassword, .changeEmail] : [.setPassword], of: user, caller)
+        try service.require(moves ? [.setPassword, .changeEmail] : [.setPassword], of: user, caller)
     }
 
     private func isTaken(_ email: EmailAddress, by token: VerifiedIDToken?, _ caller: Caller) async throws -> Bool {
-        let found = try await parts.accounts.holder(of: email, in: caller.scope)
+        let found = try await service.accounts.holder(of: email, in: caller.scope)
         return found.map { $0.id != token?.account } ?? false
     }
 }

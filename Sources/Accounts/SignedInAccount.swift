@@ -20,7 +20,7 @@ struct SignedInAccount: Sendable {
     }
 }
 
-extension Parts {
+extension AccountsService {
     /// Verifies an ID token alone: signature, project, tenant, times.
     ///
     /// Before a token is refused, keys that another node created less than half a second ago are loaded.

@@ -29,7 +29,7 @@ struct Renewal: Sendable {
     }
 }
 
-extension Parts {
+extension AccountsService {
     /// - Parameters:
     ///   - evidence: the proof that opens the session.
     ///   - secret: nil for a new one.

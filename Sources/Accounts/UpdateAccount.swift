@@ -5,11 +5,11 @@ package import Secrets
 import Sessions
 import Storage
 
-extension AccountsService { package var updateAccount: UpdateAccount { UpdateAccount(parts: parts) } }
+extension AccountsService { package var updateAccount: UpdateAccount { UpdateAccount(service: self) } }
 
 /// Changes the signed-in account: profile, email, password, linked providers.
 package struct UpdateAccount: Sendable {
-    let parts: Parts
+    let service: AccountsService
 
     package enum Attribute: String, Sendable {
         case email = "EMAIL"
@@ -43,35 +43,35 @@ package struct UpdateAccount: Sendable {
     }
 
     package func callAsFunction(_ request: Request, _ caller: Caller) async throws -> Result {
-        let token = try await parts.verify(request.idToken, caller: caller)
+        let token = try await service.verify(request.idToken, caller: caller)
         let displayName = try ProfileRules.displayName(request.displayName)
         let photoURL = try ProfileRules.photoURL(request.photoURL)
         let email = try AdminAccounts.email(request.email)
         // Without enumeration protection the answer says whether the email is taken.
         if email != nil, !caller.project.settings.emailEnumerationProtection {
-            try await parts.stores.rateLimits.take(parts.methodQueryLimits(caller))
+            try await service.stores.rateLimits.take(service.methodQueryLimits(caller))
         }
         if let password = request.password {
             try PasswordRules.check(password, caller.project.settings.passwordPolicy)
         }
         let operations = request.operations
         let always = operations.contains { $0.isSensitive(under: .anySession, hasSecondFactor: false) }
-        if always { try parts.requireRecentSignIn(token, caller: caller) }
+        if always { try service.requireRecentSignIn(token, caller: caller) }
         let stored = try await hash(request.password, for: token, operations, caller)
-        let now = parts.now()
-        let renewal = parts.prepareRenewal()
-        let changed = try await parts.change(token.account, session: token.session, caller) { account, current in
+        let now = service.now()
+        let renewal = service.prepareRenewal()
+        let changed = try await service.change(token.account, session: token.session, caller) { account, current in
             let user = try SignedInAccount(token: token, account: account, session: current)
-            try parts.require(operations, of: user, caller)
+            try service.require(operations, of: user, caller)
             var changes = AccountChanges()
-            changes.limits = parts.changeLimits(of: user, caller)
+            changes.limits = service.changeLimits(of: user, caller)
             if let displayName { changes.displayName = displayName }
             if let photoURL { changes.photoURL = photoURL }
             if let email, email.canonical != account.email?.canonical {
-                try parts.requireChangeable(account, caller)
+                try service.requireChangeable(account, caller)
                 changes.email = email
                 changes.emailVerified = false
-                parts.keepWayBack(of: account, replacedBy: email, in: &changes, caller)
+                service.keepWayBack(of: account, replacedBy: email, in: &changes, caller)
             }
             var session = renewal.of(user.session)
             for id in request.passkeysToDelete(from: account) { session = session.losing(id) }
@@ -82,7 +82,7 @@ package struct UpdateAccount: Sendable {
                 changes.password = stored
                 changes.passwordUpdatedAt = now
                 // The user has just set the password, which counts as a sign-in with it.
-                session = session.signedInAgain(Evidence(settingPassword: stored, at: parts.seconds), with: .password)
+                session = session.signedInAgain(Evidence(settingPassword: stored, at: service.seconds), with: .password)
             }
             try remove(request, from: account, into: &changes, caller)
             if changes.passkeys != nil { changes.session = .renew(session, retiresOldSecret: false) }
@@ -97,7 +97,7 @@ package struct UpdateAccount: Sendable {
         let isUnlinked = !changed.changes.unlinked.isEmpty || changed.changes.passkeys != nil
         let event: AccountEvent = isUnlinked ? .unlinked : .changed
         event.log(result.account.id, caller)
-        result.tokens = try parts.issueTokens(
+        result.tokens = try service.issueTokens(
             for: result.account,
             changed.changes.session,
             renewal.secret,
@@ -115,8 +115,8 @@ package struct UpdateAccount: Sendable {
         _ caller: Caller
     ) async throws -> StoredPassword? {
         guard let password else { return nil }
-        try parts.require(operations, of: try await parts.standing(token, caller), caller)
-        return try await parts.hash(checking: password, of: token.account, caller)
+        try service.require(operations, of: try await service.standing(token, caller), caller)
+        return try await service.hash(checking: password, of: token.account, caller)
     }
 
     /// Applies the request's removals; refuses them if no sign-in method would remain.
@@ -142,11 +142,11 @@ package struct UpdateAccount: Sendable {
             // A verified email counts as a sign-in method if a reset or an email link would open the account.
             let mailOpensAccounts =
                 (settings.passwordSignIn || settings.emailLinkSignIn)
-                && parts.deployment.actionPage(of: caller.project) != nil
+                && service.deployment.actionPage(of: caller.project) != nil
             let allowed = SignInMethods.mayRemove(
                 lost,
                 from: account.waysIn,
-                usable: parts.usableMethods(of: account, caller),
+                usable: service.usableMethods(of: account, caller),
                 emailRecovers: keepsEmail && mailOpensAccounts
             )
             guard allowed else { throw .lastSignInMethod }
@@ -162,7 +162,7 @@ package struct UpdateAccount: Sendable {
             guard account.secondFactors.isEmpty else { throw .secondFactor(.verifiedEmailNeeded) }
             changes.email = .some(nil)
             changes.emailVerified = false
-            parts.keepWayBack(of: account, replacedBy: nil, in: &changes, caller)
+            service.keepWayBack(of: account, replacedBy: nil, in: &changes, caller)
         }
     }
 }
@@ -212,7 +212,7 @@ extension Account {
     }
 }
 
-extension Parts {
+extension AccountsService {
     /// Whether the account's user may replace its email without verifying the new one first.
     func requireChangeable(_ account: Account, _ caller: Caller) throws(AccountsError) {
         // A second factor requires a verified email (T-D12).

@@ -4,12 +4,12 @@ import Sessions
 import Storage
 
 extension AccountsService {
-    package var withdrawSecondFactor: WithdrawSecondFactor { WithdrawSecondFactor(parts: parts) }
+    package var withdrawSecondFactor: WithdrawSecondFactor { WithdrawSecondFactor(service: self) }
 }
 
 /// Removes a second factor from the signed-in account.
 package struct WithdrawSecondFactor: Sendable {
-    let parts: Parts
+    let service: AccountsService
 
     /// Other sessions end; this one continues, without the factor if it was signed in with it.
     package func callAsFunction(
@@ -17,13 +17,13 @@ package struct WithdrawSecondFactor: Sendable {
         enrollment: String?,
         _ caller: Caller
     ) async throws -> IssuedTokens {
-        let token = try await parts.verify(idToken, caller: caller)
+        let token = try await service.verify(idToken, caller: caller)
         guard let enrollment, !enrollment.isEmpty else { throw AccountsError.secondFactor(.missingEnrollment) }
-        try parts.requireRecentSignIn(token, caller: caller)
-        let renewal = parts.prepareRenewal()
-        let changed = try await parts.change(token.account, session: token.session, caller) { account, current in
+        try service.requireRecentSignIn(token, caller: caller)
+        let renewal = service.prepareRenewal()
+        let changed = try await service.change(token.account, session: token.session, caller) { account, current in
             let user = try SignedInAccount(token: token, account: account, session: current)
-            try parts.require([.withdrawSecondFactor], of: user, caller)
+            try service.require([.withdrawSecondFactor], of: user, caller)
             let left = account.secondFactors.filter { $0.id != enrollment }
             guard left.count < account.secondFactors.count else {
                 throw AccountsError.secondFactor(.enrollmentNotFound)
@@ -34,6 +34,6 @@ package struct WithdrawSecondFactor: Sendable {
             return changes
         }
         AccountEvent.secondFactorRemoved.log(token.account, caller)
-        return try parts.issueTokens(after: changed, renewal.secret, caller: caller)
+        return try service.issueTokens(after: changed, renewal.secret, caller: caller)
     }
 }

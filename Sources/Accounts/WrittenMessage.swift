@@ -8,7 +8,7 @@ package enum WrittenMessage: Sendable {
     case sms(SMS, Project)
 }
 
-extension Parts {
+extension AccountsService {
     /// How long an email waits in `identity dev`, which sends none, in seconds.
     static let developmentMailLifetime = 86_400.0
 

@@ -14,25 +14,25 @@ package enum DevelopmentMode {
     /// admin; a project in an admin path is created on first use; a tenant may have any display name.
     ///
     /// - Parameters:
-    ///   - parts: gets the permissions of this mode.
+    ///   - accounts: gets the permissions of this mode.
     ///   - unsignedTokens: issue unsigned ID tokens, as the emulator does.
     ///   - say: prints the links in emails and the codes in SMS, because none is sent.
     package static func options(
-        for parts: inout Parts,
+        for accounts: inout AccountsService,
         project: ProjectID,
         unsignedTokens: Bool = false,
         say: @escaping @Sendable (String) -> Void
     ) -> ServiceAssembly.Options {
-        parts.development = true
-        parts.deploymentLimits = DeploymentLimits(.generous)
-        parts.hasWritten = { say($0.text) }
-        parts.unsignedCustomToken = UnsignedCustomTokens.read
-        parts.passwordInHash = ReadableHashes.password
+        accounts.development = true
+        accounts.deploymentLimits = DeploymentLimits(.generous)
+        accounts.hasWritten = { say($0.text) }
+        accounts.unsignedCustomToken = UnsignedCustomTokens.read
+        accounts.passwordInHash = ReadableHashes.password
         if unsignedTokens {
-            parts.tokenVerifier = UnsignedIDTokens(next: parts.tokenVerifier)
-            parts.tokenSigner = UnsignedIDTokens(next: IDTokenVerifier())
+            accounts.tokenVerifier = UnsignedIDTokens(next: accounts.tokenVerifier)
+            accounts.tokenSigner = UnsignedIDTokens(next: IDTokenVerifier())
         }
-        let stores = parts.stores
+        let stores = accounts.stores
         var options = ServiceAssembly.Options()
         options.projectForKey = { Self.project(for: $0, stores, otherwise: project) }
         options.projectNamed = { try await stores.configuration.ensureProject($0, settings: .development) }

@@ -62,7 +62,7 @@ struct DatabaseOptions: ParsableArguments {
         try await withStores { stores in
             let outbound = OutboundClient(allowsLoopback: false)
             let passwords = PasswordHasher(workers: System.coreCount, queueLimit: 256)
-            let parts = Parts(
+            let accounts = AccountsService(
                 stores: stores,
                 federation: FederationService(http: outbound, now: { Date() }),
                 passwords: passwords,
@@ -73,7 +73,7 @@ struct DatabaseOptions: ParsableArguments {
                 await outbound.shutdown()
                 await passwords.shutdown()
             }
-            do { try await body(stores, AccountsService(parts)) } catch {
+            do { try await body(stores, accounts) } catch {
                 await close()
                 throw error
             }

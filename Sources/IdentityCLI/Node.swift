@@ -15,7 +15,7 @@ import UnixSignals
 /// The running service, as `serve` and `dev` have it in common.
 struct Node {
     private let outbound: OutboundClient
-    var parts: Parts
+    var accounts: AccountsService
 
     init(
         _ stores: Stores,
@@ -26,21 +26,21 @@ struct Node {
         verifiers: [any CredentialVerifier] = []
     ) {
         outbound = OutboundClient(policy: policy, strangers: strangers, authorities: authorities)
-        parts = Parts(
+        accounts = AccountsService(
             stores: stores,
             federation: FederationService(http: outbound, now: { Date() }, verifiers: verifiers),
             passwords: PasswordHasher(workers: System.coreCount, queueLimit: 1_024),
             deployment: deployment,
             now: { Date() }
         )
-        parts.functions = FunctionCaller(through: outbound)
-        parts.captchas = CaptchaService(through: outbound)
-        parts.messenger = Messenger(through: outbound)
+        accounts.functions = FunctionCaller(through: outbound)
+        accounts.captchas = CaptchaService(through: outbound)
+        accounts.messenger = Messenger(through: outbound)
     }
 
     /// - Parameter url: `passwords.leaked`.
     mutating func askAboutLeakedPasswords(at url: String) {
-        parts.leakedPasswords = LeakedPasswordService(url, through: outbound)
+        accounts.leakedPasswords = LeakedPasswordService(url, through: outbound)
     }
 
     /// Runs all services until SIGTERM or SIGINT; they stop in the reverse order.
@@ -55,15 +55,15 @@ struct Node {
         rotationDays: Int,
         logger: Logger
     ) async throws {
-        let stores = parts.stores
+        let stores = accounts.stores
         let background: [any Service] = [
             assembly.deliveries, assembly.signInCounts,
-            Sweeper(database: stores.database, logger: logger, now: parts.clock),
+            Sweeper(database: stores.database, logger: logger, now: accounts.clock),
             SigningKeyRotation(stores.configuration, days: rotationDays, logger: logger),
         ]
         let group = ServiceGroup(
             configuration: ServiceGroupConfiguration(
-                services: [stores.database, outbound, parts.passwords, stores.configuration] + others + background
+                services: [stores.database, outbound, accounts.passwords, stores.configuration] + others + background
                     + servers + [Stopping(database: stores.database)],
                 gracefulShutdownSignals: [.sigterm, .sigint],
                 logger: logger

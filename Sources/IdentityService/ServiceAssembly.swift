@@ -8,7 +8,7 @@ package import Projects
 import Secrets
 import Storage
 
-/// The service assembled over the parts of its use cases: routes, gate, metrics.
+/// The service assembled over its use cases: routes, gate, metrics.
 ///
 /// Both the commands and the tests use it.
 package struct ServiceAssembly: Sendable {
@@ -52,42 +52,42 @@ package struct ServiceAssembly: Sendable {
         package init() {}
     }
 
-    package init(_ parts: Parts, _ options: Options = Options(), logger: Logger) {
-        accounts = AccountsService(parts)
+    package init(_ accounts: AccountsService, _ options: Options = Options(), logger: Logger) {
+        self.accounts = accounts
         administration = AdministrationService(
-            stores: parts.stores,
-            random: parts.random,
-            allowsLoopback: parts.federation.allowsLoopback,
+            stores: accounts.stores,
+            random: accounts.random,
+            allowsLoopback: accounts.federation.allowsLoopback,
             allowsAnyTenantName: options.allowsAnyTenantName,
-            deployment: parts.deployment,
-            limits: parts.deploymentLimits,
+            deployment: accounts.deployment,
+            limits: accounts.deploymentLimits,
             reading: { url, project in
-                try await parts.federation.calling(for: project) {
-                    try await parts.federation.file(at: url, atMost: 4_096)
+                try await accounts.federation.calling(for: project) {
+                    try await accounts.federation.file(at: url, atMost: 4_096)
                 }
             }
         )
-        deliveries = DeliverMessages(parts, logger: logger)
-        let events = AccountEvents(now: parts.clock)
-        signInCounts = SaveSignInCounts(events: events, store: parts.stores.signInCounts, logger: logger)
+        deliveries = DeliverMessages(accounts, logger: logger)
+        let events = AccountEvents(now: accounts.clock)
+        signInCounts = SaveSignInCounts(events: events, store: accounts.stores.signInCounts, logger: logger)
         let readiness = Readiness(
-            parts,
+            accounts,
             deliveries,
             within: options.databaseCheck,
             migrationsAreCurrent: options.migrationsAreCurrent
         )
         let health = HealthRoutes(readiness: readiness)
-        let configuration = parts.stores.configuration
-        let deployment = parts.deployment.findingProjects { configuration.snapshot.owner(ofHost: $0) }
+        let configuration = accounts.stores.configuration
+        let deployment = accounts.deployment.findingProjects { configuration.snapshot.owner(ofHost: $0) }
         let routeParts = RouteParts(
             accounts: accounts,
             administration: administration,
-            configuration: parts.stores.configuration,
+            configuration: accounts.stores.configuration,
             deployment: deployment,
-            projectForKey: options.projectForKey ?? { parts.stores.configuration.snapshot.project(apiKey: $0) },
-            projectNamed: { try await Self.project(named: $0, options, parts.stores.configuration) },
-            development: parts.development,
-            operations: ConsoleOperations(parts, deliveries, signInCounts)
+            projectForKey: options.projectForKey ?? { accounts.stores.configuration.snapshot.project(apiKey: $0) },
+            projectNamed: { try await Self.project(named: $0, options, accounts.stores.configuration) },
+            development: accounts.development,
+            operations: ConsoleOperations(accounts, deliveries, signInCounts)
         )
         let gate = Gate(
             projectForKey: { key, network in
@@ -100,7 +100,7 @@ package struct ServiceAssembly: Sendable {
                 }
                 if let project = routeParts.projectForKey(key) { return project }
                 // A newer release may have written the settings. Apps take a refused key for final, and sign users out.
-                guard !parts.stores.configuration.snapshot.hasUnreadableProject(key) else {
+                guard !accounts.stores.configuration.snapshot.hasUnreadableProject(key) else {
                     throw WireError.unavailable(cause: "configuration.unreadable")
                 }
                 return nil
@@ -108,19 +108,19 @@ package struct ServiceAssembly: Sendable {
             projectNamed: routeParts.projectNamed,
             unnamedProject: options.unnamedProject,
             admins: options.admins(
-                DatabaseAdmins(configuration: parts.stores.configuration, selfSigned: accounts.selfSignedToken)
+                DatabaseAdmins(configuration: accounts.stores.configuration, selfSigned: accounts.selfSignedToken)
             ),
             trustsOrigin: options.trustsOrigin,
-            now: parts.clock
+            now: accounts.clock
         )
         let load = ServerLoad(options.limits)
         let ofAPI = routeParts.api
         let cookies = CookieRoutes(
             accounts: accounts,
             deployment: deployment,
-            snapshot: { parts.stores.configuration.snapshot },
+            snapshot: { accounts.stores.configuration.snapshot },
             projectOfKey: { try await gate.project(ofKeyIn: $1, query: $0, host: .identityToolkit) },
-            development: parts.development,
+            development: accounts.development,
             responder: ServiceResponder(
                 table: RouteTable(CookieRoutes.operations(of: ofAPI)),
                 gate: gate,
@@ -128,13 +128,13 @@ package struct ServiceAssembly: Sendable {
                 load: load,
                 events: events,
                 logger: logger,
-                now: parts.clock
+                now: accounts.clock
             )
         )
         let api = options.additionalRoutes(accounts) + health.routes + ofAPI + cookies.routes
         let unmatched = RouteMeter()
         let metrics = MetricsRoutes(
-            parts,
+            accounts,
             measured: api,
             unmatched: unmatched,
             load: load,
@@ -144,7 +144,7 @@ package struct ServiceAssembly: Sendable {
             databaseCheck: options.databaseCheck,
             droppedLogLines: options.droppedLogLines
         )
-        let served = parts.development ? metrics.routes + api : api
+        let served = accounts.development ? metrics.routes + api : api
         responder = ServiceResponder(
             table: RouteTable(served + options.routesOverRoutes(served)),
             gate: gate,
@@ -153,7 +153,7 @@ package struct ServiceAssembly: Sendable {
             unmatched: unmatched,
             events: events,
             logger: logger,
-            now: parts.clock
+            now: accounts.clock
         )
         operations = ServiceResponder(
             table: RouteTable(metrics.routes + health.routes),
@@ -161,7 +161,7 @@ package struct ServiceAssembly: Sendable {
             isForBrowsers: false,
             limits: options.limits,
             logger: logger,
-            now: parts.clock
+            now: accounts.clock
         )
     }
 

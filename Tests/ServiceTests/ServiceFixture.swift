@@ -64,14 +64,14 @@ struct ServiceFixture: Sendable {
         }
         if development { options.routesOverRoutes = { EmulatorDescription(of: $0).routes } }
         options.limits = limits
-        let parts = Parts(
+        let accounts = AccountsService(
             stores: stores,
             federation: FederationService(http: OutboundClient(allowsLoopback: false), now: now),
             passwords: PasswordHasher(workers: 1, queueLimit: 1),
             deployment: Deployment(publicURL: nil),
             now: now
         )
-        assembly = ServiceAssembly(parts, options, logger: logger)
+        assembly = ServiceAssembly(accounts, options, logger: logger)
         client = ServiceClient(
             assembly.responder,
             document: try document ?? OpenAPIDocument.ofRepository(),

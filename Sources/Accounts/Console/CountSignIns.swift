@@ -2,11 +2,11 @@ package import Linking
 package import Projects
 import Storage
 
-extension AccountsService { package var countSignIns: CountSignIns { CountSignIns(parts: parts) } }
+extension AccountsService { package var countSignIns: CountSignIns { CountSignIns(service: self) } }
 
 /// Daily counts of sign-ins by method and outcome, and of conflicts.
 package struct CountSignIns: Sendable {
-    let parts: Parts
+    let service: AccountsService
 
     /// The number of days, including today.
     package static let days = 14
@@ -24,10 +24,10 @@ package struct CountSignIns: Sendable {
     }
 
     package func callAsFunction(_ project: Project, _ tenant: TenantID) async throws -> Result {
-        let today = parts.seconds / 86_400
+        let today = service.seconds / 86_400
         let days = Array((today - Int64(Self.days) + 1)...today)
         let zeros = Counts(repeating: 0, count: days.count)
-        let found = try await parts.stores.signInCounts.counts(
+        let found = try await service.stores.signInCounts.counts(
             in: Scope(project: project.id, tenant: tenant),
             since: days[0]
         )

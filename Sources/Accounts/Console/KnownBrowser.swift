@@ -45,9 +45,9 @@ package struct ConsoleEntrance: Sendable {
     /// Seconds for which the browser is recognized.
     package static let browserLifetime = Int(KnownBrowser.lifetime)
 
-    init(_ handle: String, _ email: String, _ parts: Parts) throws {
+    init(_ handle: String, _ email: String, _ service: AccountsService) throws {
         self.handle = Secret(handle)
-        browser = try KnownBrowser(id: parts.random.handle(), email: email, since: parts.seconds)
-            .sealed(by: parts.keyRing)
+        browser = try KnownBrowser(id: service.random.handle(), email: email, since: service.seconds)
+            .sealed(by: service.keyRing)
     }
 }

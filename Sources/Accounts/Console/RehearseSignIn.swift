@@ -5,14 +5,14 @@ package import Secrets
 import Storage
 import Traces
 
-extension AccountsService { package var rehearseSignIn: RehearseSignIn { RehearseSignIn(parts: parts) } }
+extension AccountsService { package var rehearseSignIn: RehearseSignIn { RehearseSignIn(service: self) } }
 
 /// A test sign-in at a provider that signs no user in: it runs every step and reports how far it got.
 ///
 /// It writes only the flow, and the name that a provider sends once, for the next sign-in. The provider may be
 /// disabled.
 package struct RehearseSignIn: Sendable {
-    let parts: Parts
+    let service: AccountsService
 
     package struct Started: Sendable {
         package var authURI: String
@@ -36,7 +36,7 @@ package struct RehearseSignIn: Sendable {
         callback: String,
         _ caller: Caller
     ) async throws -> Started {
-        let browser = BrowserSecret.make(for: caller, parts.random)
+        let browser = BrowserSecret.make(for: caller, service.random)
         var request = CreateAuthURI.Request(providerID: provider.rawValue)
         request.continueURI = callback
         request.visit = HandlerVisit(
@@ -48,7 +48,7 @@ package struct RehearseSignIn: Sendable {
         request.sessionID = BrowserSecret.sessionID(of: browser)
         request.isTest = true
         let (started, requests) = try await Self.recorded {
-            try await CreateAuthURI(parts: parts).startFlow(request, caller)
+            try await CreateAuthURI(service: service).startFlow(request, caller)
         }
         return Started(authURI: started.authURI, state: started.state, browser: browser, requests: requests)
     }
@@ -93,14 +93,14 @@ package struct RehearseSignIn: Sendable {
     {
         guard let callback = try? ProviderCallback(requestURI: answer.requestURI, postBody: answer.postBody),
             let state = callback.state,
-            let consumed = try await parts.flows.consume(
+            let consumed = try await service.flows.consume(
                 state: state.reveal(),
                 sessionID: answer.sessionID.reveal(),
                 in: caller.scope,
-                now: parts.now()
+                now: service.now()
             ),
             case .console(path, _)? = consumed.flow.visit?.destination, consumed.provider == provider,
-            var configuration = parts.provider(provider, caller)
+            var configuration = service.provider(provider, caller)
         else { throw AccountsError.invalidFlow }
         configuration.enabled = true
         var report = Report()
@@ -118,7 +118,7 @@ package struct RehearseSignIn: Sendable {
             return report
         }
         if let credential = report.credential {
-            let explanation = try await ExplainSignIn(parts: parts).explain(credential, autoCreate: true, caller)
+            let explanation = try await ExplainSignIn(service: service).explain(credential, autoCreate: true, caller)
             if explanation.owner == nil, let reason = credential.emailUnavailable {
                 report.failure = (.identify, .unavailable(reason))
                 return report
@@ -134,9 +134,9 @@ package struct RehearseSignIn: Sendable {
         _ configuration: ProviderConfiguration,
         _ caller: Caller
     ) async throws(FederationError) -> FederatedCredential {
-        let (names, scope, now) = (parts.stores.keptNames, caller.scope, parts.now())
-        return try await parts.federation.calling(for: caller.project.id) {
-            [federation = parts.federation] () async throws(FederationError) in
+        let (names, scope, now) = (service.stores.keptNames, caller.scope, service.now())
+        return try await service.federation.calling(for: caller.project.id) {
+            [federation = service.federation] () async throws(FederationError) in
             try await federation.redeem(callback, flow: flow, with: configuration) { subject, user in
                 // The provider sends it only once, and the user's real sign-in needs it.
                 try? await names.keep(user, of: subject, at: flow.provider, in: scope, now: now)

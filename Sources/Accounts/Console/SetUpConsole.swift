@@ -6,11 +6,11 @@ import Storage
 import Text
 import Traces
 
-extension AccountsService { package var setUpConsole: SetUpConsole { SetUpConsole(parts: parts) } }
+extension AccountsService { package var setUpConsole: SetUpConsole { SetUpConsole(service: self) } }
 
 /// Lets an admin with a setup code set a password and an authenticator app, and signs them in to the console.
 package struct SetUpConsole: Sendable {
-    let parts: Parts
+    let service: AccountsService
 
     /// The minimum number of characters of a password.
     package static let shortestPassword = 12
@@ -48,8 +48,8 @@ package struct SetUpConsole: Sendable {
         return try enrollment(
             Pending(
                 codeHash: Data(SecureHash.sha256(code.reveal())),
-                app: Data(parts.random.bytes(TOTP.secretLength)),
-                startedAt: parts.seconds
+                app: Data(service.random.bytes(TOTP.secretLength)),
+                startedAt: service.seconds
             ),
             invitation
         )
@@ -78,51 +78,51 @@ package struct SetUpConsole: Sendable {
         }
         let step = TOTP(secret: [UInt8](pending.app)).step(
             of: TypedCode.plain(appCode),
-            at: parts.seconds,
+            at: service.seconds,
             adjacent: 1,
             after: 0
         )
         guard let step else { throw ConsoleError.wrongCode }
         let invitation = try await invitation(code, subscriber)
-        let signerKey = parts.random.bytes(64)
+        let signerKey = service.random.bytes(64)
         let secrets = ConsoleSecrets(
             password: try await hash(password, signerKey, for: .console(network: subscriber)),
             signerKey: signerKey,
             app: [UInt8](pending.app)
         )
-        let handle = parts.random.handle()
+        let handle = service.random.handle()
         let isDone = try await AuditOrigin.acting(as: .admin(invitation.admin)) {
-            try await parts.stores.console.setUp(
+            try await service.stores.console.setUp(
                 invitation,
                 code: code.reveal(),
                 secrets: secrets,
                 step: step,
                 handle: handle,
                 giving: limits(subscriber),
-                now: parts.now()
+                now: service.now()
             )
         }
         guard isDone else { throw ConsoleError.invalidSetUpCode }
-        return try ConsoleEntrance(handle, invitation.email, parts)
+        return try ConsoleEntrance(handle, invitation.email, service)
     }
 
     private func invitation(_ code: Secret, _ subscriber: String?) async throws -> ConsoleStore.Invitation {
-        let found = try await parts.stores.console.invitation(
+        let found = try await service.stores.console.invitation(
             code.reveal(),
             within: limits(subscriber),
-            now: parts.now()
+            now: service.now()
         )
         guard let found else { throw ConsoleError.invalidSetUpCode }
         return found
     }
 
     private func limits(_ subscriber: String?) -> RateLimits {
-        RateLimits(ofDeployment: [.consoleTriesPerAddress: [subscriber ?? ""]], now: parts.now())
+        RateLimits(ofDeployment: [.consoleTriesPerAddress: [subscriber ?? ""]], now: service.now())
     }
 
     private func hash(_ password: Secret, _ signerKey: [UInt8], for share: HashShare) async throws -> PasswordHash {
         do {
-            return try await parts.passwords.hash(password, signerKey: signerKey, for: share)
+            return try await service.passwords.hash(password, signerKey: signerKey, for: share)
         } catch PasswordError.overloaded {
             throw AccountsError.overloaded
         }
@@ -133,7 +133,7 @@ package struct SetUpConsole: Sendable {
     private static let place = "console set-up"
 
     private func enrollment(_ pending: Pending, _ invitation: ConsoleStore.Invitation) throws -> Enrollment {
-        let sealed = try parts.keyRing.seal([UInt8](JSONEncoder().encode(pending)), for: Self.place)
+        let sealed = try service.keyRing.seal([UInt8](JSONEncoder().encode(pending)), for: Self.place)
         return Enrollment(
             email: invitation.email,
             secret: Base32.encode([UInt8](pending.app)),
@@ -143,10 +143,10 @@ package struct SetUpConsole: Sendable {
 
     private func pending(_ sealed: String, of code: Secret) throws(ConsoleError) -> Pending {
         guard sealed.utf8.count < 2_048, let bytes = Base64URL.decode(sealed),
-            let opened = try? parts.keyRing.open(bytes, for: Self.place),
+            let opened = try? service.keyRing.open(bytes, for: Self.place),
             let pending = try? JSONDecoder().decode(Pending.self, from: Data(opened)),
             [UInt8](pending.codeHash) == SecureHash.sha256(code.reveal()),
-            parts.seconds < pending.startedAt + Pending.lifetime
+            service.seconds < pending.startedAt + Pending.lifetime
         else { throw .setUpOver }
         return pending
     }

@@ -7,11 +7,11 @@ package import Storage
 import Traces
 import Text
 
-extension AccountsService { package var signInToConsole: SignInToConsole { SignInToConsole(parts: parts) } }
+extension AccountsService { package var signInToConsole: SignInToConsole { SignInToConsole(service: self) } }
 
 /// Sessions of the console's admins; each starts with a password and an authenticator app's code.
 package struct SignInToConsole: Sendable {
-    let parts: Parts
+    let service: AccountsService
 
     package struct Request: Sendable {
         package var email: String
@@ -53,7 +53,7 @@ package struct SignInToConsole: Sendable {
         // No admin has the empty email.
         let email = EmailAddress(request.email)?.canonical ?? ""
         let limits = limits(request.attempt, email)
-        let candidate = try await parts.stores.console.candidate(email, within: limits, now: parts.now())
+        let candidate = try await service.stores.console.candidate(email, within: limits, now: service.now())
         let secrets = candidate?.secrets
         let nothing = [UInt8](repeating: 0, count: 64)
         let matches = try await verify(
@@ -64,24 +64,24 @@ package struct SignInToConsole: Sendable {
         )
         let step = TOTP(secret: secrets?.app ?? nothing).step(
             of: TypedCode.plain(request.code),
-            at: parts.seconds,
+            at: service.seconds,
             adjacent: 1,
             after: candidate?.lastStep ?? 0
         )
         guard let candidate, matches, let step else { throw ConsoleError.wrongCredentials }
-        let handle = parts.random.handle()
+        let handle = service.random.handle()
         let isOpen = try await AuditOrigin.acting(as: .admin(candidate.admin.id)) {
-            try await parts.stores.console.open(
+            try await service.stores.console.open(
                 handle,
                 for: candidate,
                 step: step,
                 replacing: request.handle?.reveal(),
                 giving: limits,
-                now: parts.now()
+                now: service.now()
             )
         }
         guard isOpen else { throw ConsoleError.wrongCredentials }
-        return try ConsoleEntrance(handle, email, parts)
+        return try ConsoleEntrance(handle, email, service)
     }
 
     /// Strangers who know an admin's email can use up its limit, but not that of a session or a browser of the admin
@@ -89,16 +89,16 @@ package struct SignInToConsole: Sendable {
     private func limits(_ attempt: Attempt, _ email: String) -> RateLimits {
         switch attempt {
         case .session(let handle):
-            return RateLimits(ofDeployment: [.consoleTries: ["session", handle.reveal()]], now: parts.now())
+            return RateLimits(ofDeployment: [.consoleTries: ["session", handle.reveal()]], now: service.now())
         case .page(let browser, let subscriber):
             if let text = browser,
-                let known = KnownBrowser(text, of: email, at: parts.seconds, openedBy: parts.keyRing)
+                let known = KnownBrowser(text, of: email, at: service.seconds, openedBy: service.keyRing)
             {
-                return RateLimits(ofDeployment: [.consoleTries: ["browser", known.id]], now: parts.now())
+                return RateLimits(ofDeployment: [.consoleTries: ["browser", known.id]], now: service.now())
             }
             return RateLimits(
                 ofDeployment: [.consoleTriesPerAddress: [subscriber ?? ""], .consoleTries: [email]],
-                now: parts.now()
+                now: service.now()
             )
         }
     }
@@ -112,7 +112,7 @@ package struct SignInToConsole: Sendable {
         // A text that is too long for a password is not hashed in full, for any email.
         let tried = password.reveal().utf16.count <= PasswordPolicy.lengths.upperBound ? password : Secret("")
         do {
-            return try await parts.passwords.match(tried, against: stored, signerKey: signerKey, for: share) != nil
+            return try await service.passwords.match(tried, against: stored, signerKey: signerKey, for: share) != nil
         } catch PasswordError.overloaded {
             throw AccountsError.overloaded
         }
@@ -121,13 +121,13 @@ package struct SignInToConsole: Sendable {
     /// The session of a handle; nil if there is none.
     package func session(_ handle: Secret) async throws -> ConsoleStore.Session? {
         guard handle.reveal().utf8.count == Self.handleLength else { return nil }
-        return try await parts.stores.console.session(handle.reveal(), now: parts.now())
+        return try await service.stores.console.session(handle.reveal(), now: service.now())
     }
 
     private static let handleLength = 43
 
     package func signOut(_ handle: Secret) async throws {
-        try await parts.stores.console.end(handle.reveal())
+        try await service.stores.console.end(handle.reveal())
     }
 
     // MARK: What is done with a session
@@ -137,11 +137,11 @@ package struct SignInToConsole: Sendable {
 
     /// Whether the password and a code were entered recently.
     package func isRecent(_ session: ConsoleStore.Session) -> Bool {
-        session.authenticatedAt.addingTimeInterval(Self.recency) > parts.now()
+        session.authenticatedAt.addingTimeInterval(Self.recency) > service.now()
     }
 
     /// Whether the admin has a scope in a project now.
     package func allows(_ scope: AdminScope, in project: Project, _ session: ConsoleStore.Session) -> Bool {
-        session.admin.allows(scope, in: project.id, now: parts.seconds)
+        session.admin.allows(scope, in: project.id, now: service.seconds)
     }
 }

@@ -5,14 +5,14 @@ package import Secrets
 import Storage
 import Text
 
-extension AccountsService { package var redirectResult: RedirectResult { RedirectResult(parts: parts) } }
+extension AccountsService { package var redirectResult: RedirectResult { RedirectResult(service: self) } }
 
 /// The result of a redirect on its way from the handler page to the SDK's frame in the app's page.
 ///
 /// Storage of the service's origin carries it too, but browsers partition a frame's storage: WebKit by the origin of the
 /// page on top, so that it is empty even on the app's own site. Cookies are partitioned by site at most.
 package struct RedirectResult: Sendable {
-    let parts: Parts
+    let service: AccountsService
 
     /// The largest result that is kept, in bytes, because anybody can post one: the page's own storage takes others.
     private static let maximumSize = 16_384
@@ -47,14 +47,14 @@ package struct RedirectResult: Sendable {
     ///   large result.
     package func keep(_ event: [UInt8], of visit: HandlerVisit, _ caller: Caller) async throws -> Secret? {
         guard let frame = Frame(of: visit), event.count <= Self.maximumSize else { return nil }
-        let secret = BrowserSecret.make(for: caller, parts.random)
-        try await parts.flows.insert(
+        let secret = BrowserSecret.make(for: caller, service.random)
+        try await service.flows.insert(
             event,
             for: .redirectResult,
             secret: secret,
             boundTo: frame.text,
             in: caller.scope,
-            now: parts.now(),
+            now: service.now(),
             lifetime: Self.lifetime
         )
         return secret
@@ -63,14 +63,14 @@ package struct RedirectResult: Sendable {
     /// - Returns: nil if it is unknown, expired, taken, or for another frame.
     package func take(_ secret: Secret, in frame: Frame) async throws -> [UInt8]? {
         guard let place = BrowserSecret.place(in: secret),
-            let project = parts.configuration.snapshot.project(number: place.project)
+            let project = service.configuration.snapshot.project(number: place.project)
         else { return nil }
-        return try await parts.flows.take(
+        return try await service.flows.take(
             .redirectResult,
             secret: secret,
             boundTo: frame.text,
             in: Scope(project: project.id, tenant: place.tenant),
-            now: parts.now()
+            now: service.now()
         )
     }
 }

@@ -4,13 +4,13 @@ package import Projects
 package import Secrets
 import Storage
 
-extension AccountsService { package var returnFromProvider: ReturnFromProvider { ReturnFromProvider(parts: parts) } }
+extension AccountsService { package var returnFromProvider: ReturnFromProvider { ReturnFromProvider(service: self) } }
 
 /// Handles the provider's redirect on the handler page: finds the destination of the result.
 ///
 /// The code is not exchanged here: the SDK passes the result to `signInWithIdp`, with the session ID that it receives.
 package struct ReturnFromProvider: Sendable {
-    let parts: Parts
+    let service: AccountsService
 
     package struct Returned: Sendable {
         /// The project, or its tenant's.
@@ -37,7 +37,7 @@ package struct ReturnFromProvider: Sendable {
         browser: Secret
     ) async throws -> Returned {
         guard let place = BrowserSecret.place(in: browser),
-            let project = parts.configuration.snapshot.project(number: place.project),
+            let project = service.configuration.snapshot.project(number: place.project),
             let caller = try? Caller(project: project).entering(place.tenant)
         else { throw HandlerError.unknownFlow }
         let callback: ProviderCallback
@@ -46,19 +46,19 @@ package struct ReturnFromProvider: Sendable {
         } catch {
             throw AccountsError.federation(error)
         }
-        let returned = try await parts.flows.noteReturn(
+        let returned = try await service.flows.noteReturn(
             state: callback.state?.reveal() ?? "",
             browser: browser,
             isOver: callback.fault != nil,
             in: caller.scope,
-            now: parts.now()
+            now: service.now()
         )
         guard let returned, let visit = returned.flow.visit else { throw HandlerError.unknownFlow }
         // Another project's client, or its provider, was made to send it here (T-B3).
         guard callback.came(to: returned.flow.callbackURI) else { throw HandlerError.unknownFlow }
         // A response that should have been posted but arrives in an address is not the provider's (T-B9).
         guard isPosted || !returned.flow.isPosted else { throw HandlerError.unknownFlow }
-        try VisitProvider(parts: parts).requireAllowed(visit.destination, caller)
+        try VisitProvider(service: service).requireAllowed(visit.destination, caller)
         let sessionID: String? =
             switch visit.destination {
             case .popup, .redirect, .signInPage, .console: BrowserSecret.sessionID(of: browser)

@@ -2,11 +2,11 @@ package import Projects
 package import Secrets
 import Storage
 
-extension AccountsService { package var verifyApp: VerifyApp { VerifyApp(parts: parts) } }
+extension AccountsService { package var verifyApp: VerifyApp { VerifyApp(service: self) } }
 
 /// The handler page's check of an app that got no push notification and wants to ask for an SMS.
 package struct VerifyApp: Sendable {
-    let parts: Parts
+    let service: AccountsService
 
     /// What SDKs get where the project asks for no CAPTCHA; they do not go on without a token.
     private static let unchecked = Secret("not-checked")
@@ -28,18 +28,18 @@ package struct VerifyApp: Sendable {
 
     /// - Parameter caller: with the CAPTCHA's response, if the project asks for one.
     /// - Returns: the token with which the app asks for one SMS, in any tenant: not every SDK tells the page its tenant.
-    /// - Throws: as ``Parts/requireVerdict(_:)``.
+    /// - Throws: as ``AccountsService/requireVerdict(_:)``.
     package func callAsFunction(_ request: VisitProvider.Request, _ caller: Caller) async throws -> Secret {
         guard try captcha(for: request, caller) != nil else { return Self.unchecked }
-        try await parts.requireVerdict(Self.enter(request, caller))
-        let token = Secret(Self.prefix + parts.random.handle())
-        try await parts.flows.insert(
+        try await service.requireVerdict(Self.enter(request, caller))
+        let token = Secret(Self.prefix + service.random.handle())
+        try await service.flows.insert(
             [],
             for: .captchaToken,
             secret: token,
             boundTo: CaptchaOperation.sms.rawValue,
             in: Scope(project: caller.project.id),
-            now: parts.now(),
+            now: service.now(),
             lifetime: Self.lifetime
         )
         return token
@@ -50,7 +50,7 @@ package struct VerifyApp: Sendable {
     }
 }
 
-extension Parts {
+extension AccountsService {
     /// Ends a token of ``VerifyApp`` in the place of a CAPTCHA's response.
     ///
     /// - Returns: false if the response is no such token.

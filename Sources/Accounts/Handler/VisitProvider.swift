@@ -5,12 +5,12 @@ package import Secrets
 import Storage
 import Text
 
-extension AccountsService { package var visitProvider: VisitProvider { VisitProvider(parts: parts) } }
+extension AccountsService { package var visitProvider: VisitProvider { VisitProvider(service: self) } }
 
 /// Handles an SDK's request on the handler page: reads the destination of the result, and sends the browser to the
 /// provider.
 package struct VisitProvider: Sendable {
-    let parts: Parts
+    let service: AccountsService
 
     /// The page's parameters as an SDK sent them, unchecked.
     package struct Request: Sendable {
@@ -68,11 +68,11 @@ package struct VisitProvider: Sendable {
         case .redirect(_, _, let url): guard allows(url, caller) else { throw .unauthorizedDomain }
         // The emulator has no registered apps.
         case .ios(let bundleID, let scheme):
-            guard parts.development || settings.allowsReturn(toBundle: bundleID, scheme: scheme) else {
+            guard service.development || settings.allowsReturn(toBundle: bundleID, scheme: scheme) else {
                 throw .unregisteredApp
             }
         case .android(let package):
-            guard parts.development || settings.allowsReturn(toPackage: package) else { throw .unregisteredApp }
+            guard service.development || settings.allowsReturn(toPackage: package) else { throw .unregisteredApp }
         }
     }
 
@@ -145,7 +145,7 @@ package struct VisitProvider: Sendable {
     }
 
     private func allows(_ url: String, _ caller: Caller) -> Bool {
-        caller.project.settings.authorizesExtension(of: url) || (try? parts.continueURL(url, caller)) ?? nil != nil
+        caller.project.settings.authorizesExtension(of: url) || (try? service.continueURL(url, caller)) ?? nil != nil
     }
 
     /// A text that needs no escaping in links: at most 256 letters, digits, `-`, `_` and `.`.
@@ -169,7 +169,7 @@ package struct VisitProvider: Sendable {
             throw HandlerError.missingParameter("providerId")
         }
         let caller = try caller.entering(request.tenantID.map { TenantID(rawValue: $0) } ?? caller.tenant)
-        let browser = BrowserSecret.make(for: caller, parts.random)
+        let browser = BrowserSecret.make(for: caller, service.random)
         var start = CreateAuthURI.Request(providerID: provider)
         start.continueURI = callback
         start.scopes = request.scopes
@@ -182,7 +182,7 @@ package struct VisitProvider: Sendable {
             case .popup, .redirect, .signInPage, .console: BrowserSecret.sessionID(of: browser)
             case .ios, .android: request.sessionID
             }
-        let started = try await CreateAuthURI(parts: parts).startFlow(start, caller)
+        let started = try await CreateAuthURI(service: service).startFlow(start, caller)
         return Started(authURI: started.authURI, state: started.state, browser: browser)
     }
 

@@ -6,11 +6,11 @@ package import Secrets
 import Storage
 import StrictJSON
 
-extension AccountsService { package var authenticateClient: AuthenticateClient { AuthenticateClient(parts: parts) } }
+extension AccountsService { package var authenticateClient: AuthenticateClient { AuthenticateClient(service: self) } }
 
 /// Authenticates an application at the token endpoint and its siblings (OAuth 2.1 §2.4).
 package struct AuthenticateClient: Sendable {
-    let parts: Parts
+    let service: AccountsService
 
     /// What a request says of its client.
     package struct Credentials: Sendable {
@@ -41,7 +41,7 @@ package struct AuthenticateClient: Sendable {
             return try await client(of: text, named: credentials.id, mayBeNew: mayBeNew, caller)
         }
         var client: OAuthClient?
-        do { client = try await parts.client(credentials.id, mayBeNew: mayBeNew, caller) } catch is OAuthError {}
+        do { client = try await service.client(credentials.id, mayBeNew: mayBeNew, caller) } catch is OAuthError {}
         guard let client, accepts(credentials.proof, of: client) else { throw Self.refused }
         return client
     }
@@ -65,14 +65,14 @@ package struct AuthenticateClient: Sendable {
         do {
             let token = try ClientJWT(text)
             let end = try check(token.claims, id, caller)
-            let client = try await parts.client(token.claims["sub"]?.string, mayBeNew: mayBeNew, caller)
+            let client = try await service.client(token.claims["sub"]?.string, mayBeNew: mayBeNew, caller)
             guard client.metadata.authentication == .privateKeyJWT, let keys = client.metadata.keys else {
                 throw Self.refused
             }
-            try await parts.federation.calling(for: caller.project.id) {
+            try await service.federation.calling(for: caller.project.id) {
                 switch keys {
                 case .set(let set):
-                    try await parts.federation.verify(
+                    try await service.federation.verify(
                         token,
                         keys: set.jsonText,
                         at: nil,
@@ -81,15 +81,16 @@ package struct AuthenticateClient: Sendable {
                 case .url(let url):
                     let isVouchedFor = client.isVouchedFor
                     // Anybody can register clients and sign for them, and each may be a call (threats.md, T-F19).
-                    if !isVouchedFor, parts.federation.wouldFetchKeys(of: token, at: url, isVouchedFor: isVouchedFor) {
-                        try await parts.stores.rateLimits.take(parts.clientLimits(caller))
+                    if !isVouchedFor, service.federation.wouldFetchKeys(of: token, at: url, isVouchedFor: isVouchedFor)
+                    {
+                        try await service.stores.rateLimits.take(service.clientLimits(caller))
                     }
-                    try await parts.federation.verify(token, keys: nil, at: url, isVouchedFor: isVouchedFor)
+                    try await service.federation.verify(token, keys: nil, at: url, isVouchedFor: isVouchedFor)
                 }
             }
             // Each leaves a row.
-            if client.isStrangers { try await parts.stores.rateLimits.take(parts.flowLimits(caller)) }
-            guard try await parts.stores.oauthClients.use(token.hash, until: end, in: caller.project.id) else {
+            if client.isStrangers { try await service.stores.rateLimits.take(service.flowLimits(caller)) }
+            guard try await service.stores.oauthClients.use(token.hash, until: end, in: caller.project.id) else {
                 throw Self.refused
             }
             return client
@@ -105,7 +106,7 @@ package struct AuthenticateClient: Sendable {
 
     /// - Returns: from when nobody accepts it any more.
     private func check(_ claims: JSONObject, _ id: String?, _ caller: Caller) throws -> Date {
-        let issuer = try parts.applicationIssuer(of: caller.project)
+        let issuer = try service.applicationIssuer(of: caller.project)
         let own = [issuer] + ProviderMetadata.Endpoint.ofClients.map { issuer + $0.rawValue }
         let audiences = claims["aud"]?.array ?? claims["aud"].map { [$0] } ?? []
         let subject = claims["sub"]?.string
@@ -113,9 +114,10 @@ package struct AuthenticateClient: Sendable {
             // Another audience could present it here.
             !audiences.isEmpty, audiences.allSatisfy({ $0.string.map(own.contains) ?? false }),
             claims["jti"]?.string?.isEmpty == false,
-            let end = claims["exp"]?.numericDate, parts.seconds < end + Self.skew, end <= parts.seconds + Self.lifetime,
-            claims["nbf"].map({ $0.numericDate ?? .max }) ?? 0 <= parts.seconds + Self.skew,
-            claims["iat"].map({ $0.numericDate ?? .max }) ?? 0 <= parts.seconds + Self.skew
+            let end = claims["exp"]?.numericDate, service.seconds < end + Self.skew,
+            end <= service.seconds + Self.lifetime,
+            claims["nbf"].map({ $0.numericDate ?? .max }) ?? 0 <= service.seconds + Self.skew,
+            claims["iat"].map({ $0.numericDate ?? .max }) ?? 0 <= service.seconds + Self.skew
         else { throw Self.refused }
         return Date(timeIntervalSince1970: Double(end + Self.skew))
     }

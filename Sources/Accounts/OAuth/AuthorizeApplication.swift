@@ -8,13 +8,13 @@ import Storage
 package import Text
 
 extension AccountsService {
-    package var authorizeApplication: AuthorizeApplication { AuthorizeApplication(parts: parts) }
+    package var authorizeApplication: AuthorizeApplication { AuthorizeApplication(service: self) }
 }
 
 /// The authorization endpoint: leads a user through the sign-in page and consent, and back to the application with a
 /// code.
 package struct AuthorizeApplication: Sendable {
-    let parts: Parts
+    let service: AccountsService
 
     /// What the browser has of us.
     package struct Browser: Sendable {
@@ -75,14 +75,14 @@ package struct AuthorizeApplication: Sendable {
     /// - Throws: ``OAuth/AuthorizationRequest/Unredirectable``; ``OAuthError`` for an unknown client, and for what is not
     ///   redirected to a stranger's.
     package func begin(_ parameters: FormFields, _ browser: Browser, _ caller: Caller) async throws -> Result {
-        let client = try await parts.client(parameters["client_id"], mayBeNew: !browser.isFramed, caller)
+        let client = try await service.client(parameters["client_id"], mayBeNew: !browser.isFramed, caller)
         let request: AuthorizationRequest
         do {
-            let pushed = PushAuthorization(parts: parts)
+            let pushed = PushAuthorization(service: service)
             if let found = try await pushed.take(parameters["request_uri"], of: client, caller) {
                 request = found
             } else {
-                request = try parts.authorizationRequest(parameters, of: client, caller)
+                request = try service.authorizationRequest(parameters, of: client, caller)
             }
         } catch let refused as AuthorizationRequest.Refused {
             return Result(outcome: try refuse(refused, client, isDirect: true, caller), browser: browser)
@@ -101,14 +101,14 @@ package struct AuthorizeApplication: Sendable {
     package func begin(userCode: String?, _ browser: Browser, _ caller: Caller) async throws -> Result {
         let refused = OAuthError(.expiredToken, "The code is unknown or expired")
         guard let userCode = AuthorizeDevice.canonical(userCode),
-            let asked = try await parts.stores.deviceCodes.asked(
+            let asked = try await service.stores.deviceCodes.asked(
                 userCode: userCode,
-                within: parts.codeLimits(caller),
+                within: service.codeLimits(caller),
                 in: caller.project.id,
-                now: parts.now()
+                now: service.now()
             )
         else { throw refused }
-        let client = try await parts.client(asked.client, caller)
+        let client = try await service.client(asked.client, caller)
         let device = AuthorizationVisit.Device(codeHash: asked.codeHash, userCode: AuthorizeDevice.shown(userCode))
         return try await begin(AuthorizationRequest(deviceOf: client, asked.grant), for: device, browser, caller)
     }
@@ -119,16 +119,16 @@ package struct AuthorizeApplication: Sendable {
         _ browser: Browser,
         _ caller: Caller
     ) async throws -> Result {
-        let secret = browser.secret ?? Secret(parts.random.handle())
+        let secret = browser.secret ?? Secret(service.random.handle())
         var visit = AuthorizationVisit(
             request: request,
-            verifier: Secret(parts.random.handle()),
+            verifier: Secret(service.random.handle()),
             browserHash: SecureHash.sha256Hex(secret.reveal()),
-            startedAt: parts.seconds
+            startedAt: service.seconds
         )
         visit.device = device
         let isByUser = request.map { _ in browser.isByUser }
-        let user = try await parts.browserUser(browser.session, of: request?.client, isByUser: isByUser, caller)
+        let user = try await service.browserUser(browser.session, of: request?.client, isByUser: isByUser, caller)
         return try await goOn(visit, user, secret, isDirect: device == nil, caller)
     }
 
@@ -139,7 +139,7 @@ package struct AuthorizeApplication: Sendable {
     {
         let (visit, secret) = try open(visit, browser, caller)
         let signedIn = if let code { try await redeem(code, visit, browser, caller) } else { RefreshToken?.none }
-        let user = try await parts.browserUser(
+        let user = try await service.browserUser(
             signedIn.map { Secret($0.text) } ?? browser.session,
             of: visit.request?.client,
             signedIn: signedIn?.session.rawValue,
@@ -162,7 +162,7 @@ package struct AuthorizeApplication: Sendable {
                 return Result(outcome: .device(isAllowed: false), browser: browser)
             }
             guard let request = visit.request else { throw AccountsError.invalidSessionInfo }
-            let client = try await parts.client(request.client, caller)
+            let client = try await service.client(request.client, caller)
             guard client.allows(redirectURI: request.redirectURI) else { throw AccountsError.invalidSessionInfo }
             let url = try url(of: request.answer, OAuthError(.accessDenied, "The user refused"), caller)
             let way: Outcome = client.isStrangers ? .offer(url: url) : .leave(Destination(url: url, isDirect: false))
@@ -174,7 +174,7 @@ package struct AuthorizeApplication: Sendable {
             result.browser.session = browser.session
             return result
         case .allow:
-            let user = try await parts.browserUser(
+            let user = try await service.browserUser(
                 browser.session,
                 of: visit.request?.client,
                 signedIn: visit.shown?.signedIn,
@@ -192,7 +192,7 @@ package struct AuthorizeApplication: Sendable {
     /// A visit's page can be sent again and again, and each time may lead to a code.
     private func takeStep(_ visit: AuthorizationVisit, _ user: BrowserUser?, _ caller: Caller) async throws {
         guard let user, let client = visit.request?.client else { return }
-        try await parts.stores.rateLimits.take(parts.pageGrantLimits(of: user.account.id, to: client, caller))
+        try await service.stores.rateLimits.take(service.pageGrantLimits(of: user.account.id, to: client, caller))
     }
 
     private func goOn(
@@ -208,7 +208,7 @@ package struct AuthorizeApplication: Sendable {
             let outcome: Outcome = try user == nil ? .signIn(signIn(visit, caller)) : .leave(ownGrants(caller))
             return Result(outcome: outcome, browser: browser)
         }
-        let client = try await parts.client(begun.client, caller)
+        let client = try await service.client(begun.client, caller)
         do {
             let request = try begun.current(of: client, caller.project.settings.oauth)
             let step = AuthorizationStep.next(
@@ -217,7 +217,7 @@ package struct AuthorizeApplication: Sendable {
                 session: user?.facts(for: request),
                 granted: user?.found.granted ?? [],
                 hasAgreed: hasAgreed,
-                now: parts.seconds
+                now: service.seconds
             )
             let outcome = try await outcome(of: step, visit, request, client, user, isDirect: isDirect, caller)
             return Result(outcome: outcome, browser: browser)
@@ -249,7 +249,7 @@ package struct AuthorizeApplication: Sendable {
                     account: user.account,
                     request: request,
                     userCode: visit.device?.userCode,
-                    visit: try visit.sealed(by: parts.keyRing, in: caller.project.id)
+                    visit: try visit.sealed(by: service.keyRing, in: caller.project.id)
                 )
             )
         case (.grant, let user?):
@@ -280,7 +280,7 @@ package struct AuthorizeApplication: Sendable {
     }
 
     private func ownGrants(_ caller: Caller) throws -> Destination {
-        let url = try parts.applicationIssuer(of: caller.project) + ProviderMetadata.Endpoint.grants.rawValue
+        let url = try service.applicationIssuer(of: caller.project) + ProviderMetadata.Endpoint.grants.rawValue
         return Destination(url: url, isDirect: true)
     }
 
@@ -291,12 +291,12 @@ package struct AuthorizeApplication: Sendable {
         revokedVersion: Int64?,
         _ caller: Caller
     ) async throws -> Bool {
-        try await parts.stores.deviceCodes.decide(
+        try await service.stores.deviceCodes.decide(
             device.codeHash,
             agreed,
             revokedVersion: revokedVersion,
             in: caller.project.id,
-            now: parts.now()
+            now: service.now()
         )
     }
 
@@ -319,25 +319,25 @@ package struct AuthorizeApplication: Sendable {
         let code = AuthorizationCode(
             account: user.account.id.rawValue,
             browser: user.session.id.rawValue,
-            session: SessionID(random: parts.random).rawValue,
+            session: SessionID(random: service.random).rawValue,
             grant: granted(request, to: client),
-            expiresAt: parts.seconds + AuthorizationCode.lifetime,
+            expiresAt: service.seconds + AuthorizationCode.lifetime,
             revokedVersion: user.account.revokedVersion
         )
         return try code.sealed(
             for: request.client,
             challenge: request.codeChallenge,
-            by: parts.keyRing,
+            by: service.keyRing,
             in: caller.project.id
         )
     }
 
     private func signIn(_ visit: AuthorizationVisit, _ caller: Caller) throws -> Destination {
-        guard let url = parts.deployment.publicURL(of: caller.project) else { throw NoPublicURL() }
-        let back = try parts.applicationIssuer(of: caller.project) + ProviderMetadata.Endpoint.goOn.rawValue
+        guard let url = service.deployment.publicURL(of: caller.project) else { throw NoPublicURL() }
+        let back = try service.applicationIssuer(of: caller.project) + ProviderMetadata.Endpoint.goOn.rawValue
         var query = [
             ("apiKey", caller.apiKey ?? ""),
-            ("continueUrl", back + "?visit=" + (try visit.sealed(by: parts.keyRing, in: caller.project.id))),
+            ("continueUrl", back + "?visit=" + (try visit.sealed(by: service.keyRing, in: caller.project.id))),
             ("codeChallenge", CodeChallenge.of(visit.verifier.reveal()) ?? ""),
         ]
         if let language = visit.request?.language { query.append(("lang", language)) }
@@ -348,11 +348,13 @@ package struct AuthorizeApplication: Sendable {
     // MARK: The browser
 
     private func open(_ text: String?, _ browser: Browser, _ caller: Caller) throws -> (AuthorizationVisit, Secret) {
-        guard let text, let visit = AuthorizationVisit(text, openedBy: parts.keyRing, in: caller.project.id),
+        guard let text, let visit = AuthorizationVisit(text, openedBy: service.keyRing, in: caller.project.id),
             let secret = browser.secret,
             ConstantTime.equal(SecureHash.sha256Hex(secret.reveal()), visit.browserHash)
         else { throw AccountsError.invalidSessionInfo }
-        guard parts.seconds < visit.startedAt + AuthorizationVisit.lifetime else { throw AccountsError.sessionExpired }
+        guard service.seconds < visit.startedAt + AuthorizationVisit.lifetime else {
+            throw AccountsError.sessionExpired
+        }
         return (visit, secret)
     }
 
@@ -366,17 +368,17 @@ package struct AuthorizeApplication: Sendable {
     ) async throws -> RefreshToken? {
         let content: SignInCode.Content
         do {
-            content = try await RedeemSignInCode(parts: parts)
+            content = try await RedeemSignInCode(service: service)
                 .content(token: Secret("\(code).\(visit.verifier.reveal())"), caller)
         } catch let error as AccountsError where error.code == "INVALID_CUSTOM_TOKEN" {
             return nil
         }
         guard let token = RefreshToken(content.refreshToken) else { return nil }
-        try await parts.sessions.give(
+        try await service.sessions.give(
             token,
             toBrowserWith: browser.session.flatMap { RefreshToken($0.reveal()) },
             in: caller.scope,
-            now: parts.now()
+            now: service.now()
         )
         return token
     }
@@ -398,7 +400,7 @@ package struct AuthorizeApplication: Sendable {
         _ caller: Caller
     ) throws -> String {
         let state = answer.state.map { [(name: "state", value: $0)] } ?? []
-        return answer.redirectURI.adding(values + state + [("iss", try parts.applicationIssuer(of: caller.project))])
+        return answer.redirectURI.adding(values + state + [("iss", try service.applicationIssuer(of: caller.project))])
     }
 }
 

@@ -6,11 +6,11 @@ import Sessions
 import Storage
 import Text
 
-extension AccountsService { package var authorizeDevice: AuthorizeDevice { AuthorizeDevice(parts: parts) } }
+extension AccountsService { package var authorizeDevice: AuthorizeDevice { AuthorizeDevice(service: self) } }
 
 /// A device without a browser asks; its user types a code at another one (RFC 8628).
 package struct AuthorizeDevice: Sendable {
-    let parts: Parts
+    let service: AccountsService
 
     /// In seconds.
     package static let lifetime: Int64 = 600
@@ -39,24 +39,24 @@ package struct AuthorizeDevice: Sendable {
             resources: try settings.resources(resources),
             redirectURI: ""
         )
-        let code = Secret(parts.random.handle())
-        let userCode = parts.random.text(8, of: Self.alphabet)
-        try await parts.stores.deviceCodes.insert(
+        let code = Secret(service.random.handle())
+        let userCode = service.random.text(8, of: Self.alphabet)
+        try await service.stores.deviceCodes.insert(
             DeviceCodeStore.Asked(
                 codeHash: Self.hash(of: code),
                 client: client.id,
                 grant: grant,
-                expiresAt: parts.now().addingTimeInterval(Double(Self.lifetime))
+                expiresAt: service.now().addingTimeInterval(Double(Self.lifetime))
             ),
             userCode: userCode,
-            within: parts.flowLimits(caller),
+            within: service.flowLimits(caller),
             in: caller.project.id,
-            now: parts.now()
+            now: service.now()
         )
         return Asked(
             deviceCode: code,
             userCode: Self.shown(userCode),
-            page: try parts.applicationIssuer(of: caller.project) + ProviderMetadata.Endpoint.device.rawValue
+            page: try service.applicationIssuer(of: caller.project) + ProviderMetadata.Endpoint.device.rawValue
         )
     }
 

@@ -28,7 +28,7 @@ struct BrowserUser: Sendable {
     }
 }
 
-extension Parts {
+extension AccountsService {
     /// - Parameters:
     ///   - client: the application that asks, if one does.
     ///   - signedIn: the session of a sign-in for this request.

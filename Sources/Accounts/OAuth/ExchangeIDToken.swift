@@ -4,14 +4,14 @@ import Projects
 package import Secrets
 import Storage
 
-extension AccountsService { package var exchangeIDToken: ExchangeIDToken { ExchangeIDToken(parts: parts) } }
+extension AccountsService { package var exchangeIDToken: ExchangeIDToken { ExchangeIDToken(service: self) } }
 
 /// Exchanges an ID token of the project's own app for an access token for a resource (RFC 8693): a back end or an agent
 /// acts for the app's user.
 ///
 /// Nothing is stored. The access token names the app's session and ends with it.
 package struct ExchangeIDToken: Sendable {
-    let parts: Parts
+    let service: AccountsService
 
     /// - Parameters:
     ///   - idToken: as the app has it.
@@ -37,19 +37,19 @@ package struct ExchangeIDToken: Sendable {
         guard resources.count == 1 else { throw OAuthError(.invalidTarget, "resource must name one") }
         let user: SignedInAccount
         do {
-            user = try await parts.authenticate(idToken.reveal(), caller: caller)
+            user = try await service.authenticate(idToken.reveal(), caller: caller)
         } catch is AccountsError {
             throw OAuthError(.invalidRequest, "The subject token is not accepted")
         }
         // Only an application that the user sees and ends may act while the user is away.
         let scopes = client.scopes(of: scope, settings).filter { $0 != Scopes.offlineAccess && $0 != Scopes.openID }
         let grant = ApplicationGrant(scopes: scopes, resources: resources, redirectURI: "")
-        var tokens = try parts.applicationTokens(of: client, user.account, user.session, grant, caller)
+        var tokens = try service.applicationTokens(of: client, user.account, user.session, grant, caller)
         tokens.isExchanged = true
         tokens.keyThumbprint = keyThumbprint
         let lifetime = settings.accessTokenSeconds
-        let accessToken = try parts.sign(
-            tokens.accessToken(for: resources[0], id: parts.random.handle(), lifetime: lifetime),
+        let accessToken = try service.sign(
+            tokens.accessToken(for: resources[0], id: service.random.handle(), lifetime: lifetime),
             type: ApplicationTokens.accessTokenType,
             of: caller.project
         )

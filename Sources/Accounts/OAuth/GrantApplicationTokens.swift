@@ -6,12 +6,12 @@ import Sessions
 import Storage
 
 extension AccountsService {
-    package var grantApplicationTokens: GrantApplicationTokens { GrantApplicationTokens(parts: parts) }
+    package var grantApplicationTokens: GrantApplicationTokens { GrantApplicationTokens(service: self) }
 }
 
 /// The token endpoint: exchanges a code, and refreshes.
 package struct GrantApplicationTokens: Sendable {
-    let parts: Parts
+    let service: AccountsService
 
     package struct Result: Sendable {
         package var accessToken: Secret
@@ -47,13 +47,13 @@ package struct GrantApplicationTokens: Sendable {
                 text,
                 of: client.id,
                 challenge: challenge,
-                openedBy: parts.keyRing,
+                openedBy: service.keyRing,
                 in: caller.project.id
             ), let browser = SessionID(rawValue: code.browser), let session = SessionID(rawValue: code.session)
         else { throw Self.refused }
         let grant = code.grant
         let isGood =
-            parts.seconds < code.expiresAt && redirectURI ?? grant.redirectURI == grant.redirectURI
+            service.seconds < code.expiresAt && redirectURI ?? grant.redirectURI == grant.redirectURI
             && client.allows(redirectURI: grant.redirectURI)
             && grant.keyThumbprint ?? keyThumbprint == keyThumbprint
         let key = { SessionKey(project: caller.project.id, account: AccountID(code.account), session: $0) }
@@ -98,8 +98,8 @@ package struct GrantApplicationTokens: Sendable {
         grant.keyThumbprint = client.isPublic ? keyThumbprint : nil
         // What the user's part was asked about, too: a client may have given up `openid` since.
         grant.refreshes = client.mayRefresh(granted) && client.mayRefresh(grant)
-        let secret = Secret(parts.random.handle())
-        let begun = try await parts.sessions.open(
+        let secret = Secret(service.random.handle())
+        let begun = try await service.sessions.open(
             NewApplicationSession(
                 id: session,
                 client: client.id,
@@ -110,7 +110,7 @@ package struct GrantApplicationTokens: Sendable {
             from: browser,
             isTold: settings.delivery.takes(.grantCreated),
             in: caller.scope,
-            now: parts.now()
+            now: service.now()
         )
         guard let begun else { return nil }
         let refreshToken = RefreshToken(
@@ -119,7 +119,7 @@ package struct GrantApplicationTokens: Sendable {
             session: session,
             secret: secret,
             generation: begun.session.generation,
-            under: parts.keyRing
+            under: service.keyRing
         )
         return try result(
             for: begun.account,
@@ -144,13 +144,13 @@ package struct GrantApplicationTokens: Sendable {
         _ caller: Caller
     ) async throws -> Result {
         let hash = AuthorizeDevice.hash(of: deviceCode)
-        let answer = try await parts.stores.deviceCodes.poll(
+        let answer = try await service.stores.deviceCodes.poll(
             hash,
             by: client.id,
             // Clocks and networks are not exact.
             interval: Double(AuthorizeDevice.interval) - 1,
             in: caller.project.id,
-            now: parts.now()
+            now: service.now()
         )
         switch answer {
         case nil: throw Self.refused
@@ -182,7 +182,7 @@ package struct GrantApplicationTokens: Sendable {
 
     /// A code that was redeemed before ends what it gave.
     private func endReplayed(_ key: SessionKey, _ client: OAuthClient, _ caller: Caller) async throws {
-        if try await parts.sessions.endReplayed(key, of: client.id, in: caller.scope, now: parts.now()) {
+        if try await service.sessions.endReplayed(key, of: client.id, in: caller.scope, now: service.now()) {
             AccountEvent.refreshTokenReused.log(key.account, caller)
         }
     }
@@ -201,7 +201,7 @@ package struct GrantApplicationTokens: Sendable {
         let refused = OAuthError(.invalidGrant, "The refresh token is unknown, expired, revoked, or another client's")
         let used: Refresh.Used
         do {
-            used = try await Refresh(parts: parts).use(
+            used = try await Refresh(service: service).use(
                 text,
                 of: client.id,
                 key: client.isPublic ? keyThumbprint : nil,
@@ -245,18 +245,18 @@ package struct GrantApplicationTokens: Sendable {
         _ client: OAuthClient,
         _ caller: Caller
     ) throws -> Result {
-        var tokens = try parts.applicationTokens(of: client, account, session, grant, caller)
+        var tokens = try service.applicationTokens(of: client, account, session, grant, caller)
         tokens.keyThumbprint = keyThumbprint
         let lifetime = caller.project.settings.oauth.accessTokenSeconds
-        let accessToken = try parts.sign(
-            tokens.accessToken(for: audience, id: parts.random.handle(), lifetime: lifetime),
+        let accessToken = try service.sign(
+            tokens.accessToken(for: audience, id: service.random.handle(), lifetime: lifetime),
             type: ApplicationTokens.accessTokenType,
             of: caller.project
         )
         var idToken: String?
         if grant.scopes.contains(Scopes.openID) {
             let payload = tokens.idToken(of: account, nonce: nonce, accessToken: accessToken, lifetime: lifetime)
-            idToken = try parts.sign(payload, type: "JWT", of: caller.project)
+            idToken = try service.sign(payload, type: "JWT", of: caller.project)
         }
         return Result(
             accessToken: Secret(accessToken),

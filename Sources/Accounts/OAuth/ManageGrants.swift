@@ -4,11 +4,11 @@ package import OAuth
 import Projects
 import Storage
 
-extension AccountsService { package var manageGrants: ManageGrants { ManageGrants(parts: parts) } }
+extension AccountsService { package var manageGrants: ManageGrants { ManageGrants(service: self) } }
 
 /// What a user has granted applications, for the page on which the user withdraws it.
 package struct ManageGrants: Sendable {
-    let parts: Parts
+    let service: AccountsService
 
     /// The user of the browser, and what the browser keeps from now on.
     package struct Page: Sendable {
@@ -28,7 +28,7 @@ package struct ManageGrants: Sendable {
 
     /// - Returns: nil if nobody is signed in.
     package func list(_ browser: AuthorizeApplication.Browser, _ caller: Caller) async throws -> Page? {
-        guard let user = try await parts.browserUser(browser.session, caller) else { return nil }
+        guard let user = try await service.browserUser(browser.session, caller) else { return nil }
         return try await page(of: user, browser, caller)
     }
 
@@ -40,14 +40,14 @@ package struct ManageGrants: Sendable {
         _ browser: AuthorizeApplication.Browser,
         _ caller: Caller
     ) async throws -> Page? {
-        guard let user = try await parts.browserUser(browser.session, caller) else { return nil }
+        guard let user = try await service.browserUser(browser.session, caller) else { return nil }
         if let client {
-            let ended = try await parts.sessions.revoke(
+            let ended = try await service.sessions.revoke(
                 .application(client),
                 of: user.account.id,
                 by: user.session.id,
                 in: caller.scope,
-                now: parts.now()
+                now: service.now()
             )
             guard ended != nil else { return nil }
         }
@@ -59,16 +59,16 @@ package struct ManageGrants: Sendable {
         _ browser: AuthorizeApplication.Browser,
         _ caller: Caller
     ) async throws -> Page {
-        let granted = try await parts.sessions.grants(
+        let granted = try await service.sessions.grants(
             of: user.account.id,
-            idleSince: caller.project.settings.sessionsIdle(at: parts.now()),
+            idleSince: caller.project.settings.sessionsIdle(at: service.now()),
             in: caller.scope,
-            now: parts.now()
+            now: service.now()
         )
         var applications: [Application] = []
         for (id, sessions) in Dictionary(grouping: granted, by: \.client) {
             // The grants of an application that was removed ended with it.
-            guard let client = try await parts.stores.oauthClients.client(id, of: caller.project.id) else { continue }
+            guard let client = try await service.stores.oauthClients.client(id, of: caller.project.id) else { continue }
             applications.append(Application(client, sessions))
         }
         return Page(

@@ -6,11 +6,11 @@ import Storage
 import StrictJSON
 package import Text
 
-extension AccountsService { package var pushAuthorization: PushAuthorization { PushAuthorization(parts: parts) } }
+extension AccountsService { package var pushAuthorization: PushAuthorization { PushAuthorization(service: self) } }
 
 /// Takes an authorization request from the application itself instead of from the browser (RFC 9126).
 package struct PushAuthorization: Sendable {
-    let parts: Parts
+    let service: AccountsService
 
     /// Of a request, in seconds.
     package static let lifetime: Int64 = 300
@@ -27,25 +27,25 @@ package struct PushAuthorization: Sendable {
     ) async throws -> Secret {
         // What an admin registered and proves to be itself asks for all its users from one address.
         if client.isPublic || client.origin != .admin {
-            try await parts.stores.rateLimits.take(parts.flowLimits(caller))
+            try await service.stores.rateLimits.take(service.flowLimits(caller))
         }
         let request: AuthorizationRequest
         do {
-            let asked = try parts.authorizationRequest(parameters, of: client, caller)
+            let asked = try service.authorizationRequest(parameters, of: client, caller)
             request = try keyThumbprint.map { try asked.bound(to: $0) } ?? asked
         } catch let refused as AuthorizationRequest.Refused {
             throw refused.error
         } catch let refused as AuthorizationRequest.Unredirectable {
             throw OAuthError(.invalidRequest, refused.description)
         }
-        let handle = Secret(parts.random.handle())
-        try await parts.flows.insert(
+        let handle = Secret(service.random.handle())
+        try await service.flows.insert(
             [UInt8](JSONEncoder().encode(request)),
             for: .authorization,
             secret: handle,
             boundTo: client.id,
             in: caller.scope,
-            now: parts.now(),
+            now: service.now(),
             lifetime: TimeInterval(Self.lifetime)
         )
         return Secret(Self.prefix + handle.reveal())
@@ -58,19 +58,19 @@ package struct PushAuthorization: Sendable {
         guard let uri, uri.hasPrefix(Self.prefix) else { return nil }
         let handle = Secret(String(uri.dropFirst(Self.prefix.count)))
         guard
-            let content = try await parts.flows.take(
+            let content = try await service.flows.take(
                 .authorization,
                 secret: handle,
                 boundTo: client.id,
                 in: caller.scope,
-                now: parts.now()
+                now: service.now()
             )
         else { throw AuthorizationRequest.Unredirectable(description: "request_uri is unknown, expired or used") }
         return try JSONDecoder().decode(AuthorizationRequest.self, from: Data(content))
     }
 }
 
-extension Parts {
+extension AccountsService {
     /// A client's authorization request, of the browser or pushed.
     ///
     /// - Throws: as its initializer.

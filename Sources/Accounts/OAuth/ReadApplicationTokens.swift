@@ -7,14 +7,14 @@ import Storage
 package import StrictJSON
 
 extension AccountsService {
-    package var readApplicationTokens: ReadApplicationTokens { ReadApplicationTokens(parts: parts) }
+    package var readApplicationTokens: ReadApplicationTokens { ReadApplicationTokens(service: self) }
 }
 
 /// What applications and resource servers ask about tokens: userinfo, introspection and revocation.
 ///
 /// Each reads the session, so a token ends with it, whatever it says itself.
 package struct ReadApplicationTokens: Sendable {
-    let parts: Parts
+    let service: AccountsService
 
     /// The user's claims (OpenID Connect Core 1.0 §5.3).
     ///
@@ -22,9 +22,9 @@ package struct ReadApplicationTokens: Sendable {
     /// - Throws: ``OAuthError``.
     package func userInfo(accessToken: Secret, key keyThumbprint: String?, _ caller: Caller) async throws -> JSONObject
     {
-        guard let token = try await parts.accessToken(accessToken, caller),
+        guard let token = try await service.accessToken(accessToken, caller),
             token.keyThumbprint == keyThumbprint, token.audiences == [token.issuer],
-            let found = try await parts.session(of: token, caller)
+            let found = try await service.session(of: token, caller)
         else { throw OAuthError(.invalidToken, "The access token is expired, revoked, or for somebody else") }
         guard token.scopes.contains(Scopes.openID) else {
             throw OAuthError(.insufficientScope, "The access token lacks the scope openid")
@@ -41,9 +41,9 @@ package struct ReadApplicationTokens: Sendable {
         guard !client.isPublic else {
             throw OAuthError(.unauthorizedClient, "Only confidential clients may introspect tokens")
         }
-        if let token = try await parts.accessToken(text, caller) {
+        if let token = try await service.accessToken(text, caller) {
             guard !client.isStrangers || token.client == client.id,
-                let found = try await parts.session(of: token, caller)
+                let found = try await service.session(of: token, caller)
             else { return ["active": false] }
             let key: JSONObject = token.keyThumbprint.map { ["cnf": ["jkt": .string($0)]] } ?? [:]
             let known: JSONObject = [
@@ -55,11 +55,11 @@ package struct ReadApplicationTokens: Sendable {
             return JSONObject(known.members + key.members + scope(token.scopes).members)
         }
         guard let token = RefreshToken(text.reveal()), let key = key(of: token, caller),
-            let found = try await parts.sessions.application(key, secretHash: token.secretHash), found.isAlive,
+            let found = try await service.sessions.application(key, secretHash: token.secretHash), found.isAlive,
             found.client == client.id
         else { return ["active": false] }
         let known: JSONObject = [
-            "active": true, "iss": .string(try parts.applicationIssuer(of: caller.project)),
+            "active": true, "iss": .string(try service.applicationIssuer(of: caller.project)),
             "sub": .string(found.account.id.rawValue), "client_id": .string(client.id),
         ]
         return JSONObject(known.members + scope(found.grant.scopes).members)
@@ -72,14 +72,14 @@ package struct ReadApplicationTokens: Sendable {
 
     /// Ends the session of a client's own token (RFC 7009 §2); any other token is ignored.
     package func revoke(_ text: Secret, by client: OAuthClient, _ caller: Caller) async throws {
-        if let token = try await parts.accessToken(text, caller) {
+        if let token = try await service.accessToken(text, caller) {
             guard token.client == client.id, let session = SessionID(rawValue: token.session) else { return }
             let key = SessionKey(project: caller.project.id, account: token.account, session: session)
             _ = try await end(key, secretHash: nil, client, caller)
         } else if let token = RefreshToken(text.reveal()), let key = key(of: token, caller) {
             guard try await !end(key, secretHash: token.secretHash, client, caller) else { return }
             // Replaced several times since: whoever has its successors, a thief perhaps, must not go on with them.
-            guard try await parts.earlier(token, of: key, caller) != nil else { return }
+            guard try await service.earlier(token, of: key, caller) != nil else { return }
             _ = try await end(key, secretHash: nil, client, caller)
         }
     }
@@ -90,13 +90,13 @@ package struct ReadApplicationTokens: Sendable {
         _ client: OAuthClient,
         _ caller: Caller
     ) async throws -> Bool {
-        try await parts.sessions.endApplication(
+        try await service.sessions.endApplication(
             key,
             of: client.id,
             secretHash: secretHash,
             isTold: caller.project.settings.delivery.takes(.grantEnded),
             in: caller.scope,
-            now: parts.now()
+            now: service.now()
         )
     }
 

@@ -5,11 +5,11 @@ package import Secrets
 import Storage
 package import StrictJSON
 
-extension AccountsService { package var registerClient: RegisterClient { RegisterClient(parts: parts) } }
+extension AccountsService { package var registerClient: RegisterClient { RegisterClient(service: self) } }
 
 /// Clients that register themselves (RFC 7591), and manage that (RFC 7592): for clients that know no other way.
 package struct RegisterClient: Sendable {
-    let parts: Parts
+    let service: AccountsService
 
     package struct Registered: Sendable {
         package var client: OAuthClient
@@ -23,19 +23,19 @@ package struct RegisterClient: Sendable {
     package func callAsFunction(_ metadata: JSONObject, _ caller: Caller) async throws -> Registered {
         try requireOffered(caller)
         let metadata = try Self.checked(metadata)
-        let secret = !metadata.authentication.needsSecret ? nil : Secret(parts.random.handle())
-        let token = Secret(parts.random.handle())
+        let secret = !metadata.authentication.needsSecret ? nil : Secret(service.random.handle())
+        let token = Secret(service.random.handle())
         let client = OAuthClient(
-            id: OAuthClient.newID(parts.random),
+            id: OAuthClient.newID(service.random),
             metadata: metadata,
             secretHash: secret.map { SecureHash.sha256($0.reveal()) },
             origin: .registration
         )
-        try await parts.stores.oauthClients.register(
+        try await service.stores.oauthClients.register(
             client,
             registrationHash: SecureHash.sha256(token.reveal()),
-            until: parts.now().addingTimeInterval(ClientDocument.keptSeconds),
-            within: parts.clientLimits(caller),
+            until: service.now().addingTimeInterval(ClientDocument.keptSeconds),
+            within: service.clientLimits(caller),
             in: caller.project.id
         )
         return Registered(client: client, secret: secret, registrationToken: token)
@@ -44,7 +44,7 @@ package struct RegisterClient: Sendable {
     /// - Throws: ``OAuthError``, with one text for every cause.
     package func find(_ id: String, token: Secret?, _ caller: Caller) async throws -> OAuthClient {
         try await requireOwner(of: id, token, caller)
-        guard let client = try await parts.stores.oauthClients.client(id, of: caller.project.id) else {
+        guard let client = try await service.stores.oauthClients.client(id, of: caller.project.id) else {
             throw Self.refused
         }
         return client
@@ -59,7 +59,7 @@ package struct RegisterClient: Sendable {
         token: Secret?,
         _ caller: Caller
     ) async throws -> OAuthClient {
-        try await parts.stores.rateLimits.take(parts.clientLimits(caller))
+        try await service.stores.rateLimits.take(service.clientLimits(caller))
         try await requireOwner(of: id, token, caller)
         // Both may only repeat what they are (RFC 7592 §2.2).
         guard metadata["client_id"].map({ $0.string == id }) ?? true else {
@@ -67,7 +67,7 @@ package struct RegisterClient: Sendable {
         }
         let secret = metadata["client_secret"]
         let metadata = try Self.checked(metadata)
-        return try await parts.stores.oauthClients.update(id, of: caller.project.id, byItself: true) { client in
+        return try await service.stores.oauthClients.update(id, of: caller.project.id, byItself: true) { client in
             // An admin may have taken it over since its token was looked at.
             guard client.origin == .registration else { throw Self.refused }
             guard metadata.authentication.needsSecret == (client.secretHash != nil),
@@ -89,9 +89,9 @@ package struct RegisterClient: Sendable {
 
     /// - Throws: as ``replace(_:_:token:_:)``.
     package func delete(_ id: String, token: Secret?, _ caller: Caller) async throws {
-        try await parts.stores.rateLimits.take(parts.clientLimits(caller))
+        try await service.stores.rateLimits.take(service.clientLimits(caller))
         let hash = try await requireOwner(of: id, token, caller)
-        try await parts.stores.oauthClients.delete(id, registeredWith: hash, of: caller.project.id)
+        try await service.stores.oauthClients.delete(id, registeredWith: hash, of: caller.project.id)
     }
 
     /// Anybody may register, so what is kept of each is little.
@@ -115,7 +115,7 @@ package struct RegisterClient: Sendable {
         try requireOffered(caller)
         guard let token else { throw Self.refused }
         let hash = SecureHash.sha256(token.reveal())
-        guard try await parts.stores.oauthClients.isRegistered(id, by: hash, of: caller.project.id) else {
+        guard try await service.stores.oauthClients.isRegistered(id, by: hash, of: caller.project.id) else {
             throw Self.refused
         }
         return hash

@@ -7,21 +7,21 @@ import Storage
 import StrictJSON
 import Text
 
-extension AccountsService { package var signOutBrowser: SignOutBrowser { SignOutBrowser(parts: parts) } }
+extension AccountsService { package var signOutBrowser: SignOutBrowser { SignOutBrowser(service: self) } }
 
 /// Ends the browser's own session in a project, and those of applications to which it led (OpenID Connect RP-Initiated
 /// Logout 1.0); an application with access while the user is away keeps it.
 package struct SignOutBrowser: Sendable {
-    let parts: Parts
+    let service: AccountsService
 
     /// - Parameter session: of the browser's cookie; nothing happens without one that lives.
     package func callAsFunction(_ session: Secret?, _ caller: Caller) async throws {
-        guard let user = try await parts.browserUser(session, caller) else { return }
-        _ = try await parts.sessions.revoke(
+        guard let user = try await service.browserUser(session, caller) else { return }
+        _ = try await service.sessions.revoke(
             .browser(user.session.id),
             of: user.account.id,
             in: caller.scope,
-            now: parts.now()
+            now: service.now()
         )
     }
 
@@ -31,8 +31,8 @@ package struct SignOutBrowser: Sendable {
     ///   sign out, but nothing of the request is used (§2, §4).
     package func client(_ id: String?, idTokenHint: String?, _ caller: Caller) throws -> String? {
         guard let idTokenHint else { return id }
-        let issuer = try parts.applicationIssuer(of: caller.project)
-        guard let client = parts.idToken(idTokenHint, of: issuer)?["aud"]?.string else { return nil }
+        let issuer = try service.applicationIssuer(of: caller.project)
+        guard let client = service.idToken(idTokenHint, of: issuer)?["aud"]?.string else { return nil }
         return id ?? client == client ? client : nil
     }
 
@@ -48,7 +48,7 @@ package struct SignOutBrowser: Sendable {
     ) async throws -> String? {
         guard let uri else { return nil }
         let found: OAuthClient
-        do { found = try await parts.client(client, mayBeNew: false, caller) } catch is OAuthError { return nil }
+        do { found = try await service.client(client, mayBeNew: false, caller) } catch is OAuthError { return nil }
         guard !found.isStrangers, found.metadata.logoutURIs.contains(where: { $0.allows(uri) }) else { return nil }
         return state.map { uri.adding([("state", $0)]) } ?? uri
     }

@@ -5,11 +5,11 @@ import Secrets
 import Sessions
 import Storage
 
-extension AccountsService { package var enrollPasskey: EnrollPasskey { EnrollPasskey(parts: parts) } }
+extension AccountsService { package var enrollPasskey: EnrollPasskey { EnrollPasskey(service: self) } }
 
 /// Adds a passkey to the signed-in account in two steps: the service asks, and the authenticator's response is verified.
 package struct EnrollPasskey: Sendable {
-    let parts: Parts
+    let service: AccountsService
 
     package struct Result: Sendable {
         package var account: AccountID
@@ -19,17 +19,17 @@ package struct EnrollPasskey: Sendable {
     /// - Returns: what the browser asks the authenticator for, good for five minutes, in this session, once.
     package func start(idToken: String?, _ caller: Caller) async throws -> RegistrationOptions {
         guard idToken != nil else { throw AccountsError.missingIDToken }
-        let party = try parts.relyingParty(caller)
-        let user = try await parts.authenticate(idToken, caller: caller)
+        let party = try service.relyingParty(caller)
+        let user = try await service.authenticate(idToken, caller: caller)
         let account = user.account
-        if !account.isGuest { try parts.require([.enrollPasskey], of: user, caller) }
+        if !account.isGuest { try service.require([.enrollPasskey], of: user, caller) }
         try requireRoom(in: account)
-        let challenge = Challenge.random(from: parts.random)
-        try await parts.flows.insert(
+        let challenge = Challenge.random(from: service.random)
+        try await service.flows.insert(
             PasskeyChallenge(challenge.bytes, for: .enrollment(account.id, user.session.id)),
-            within: parts.flowLimits(caller),
+            within: service.flowLimits(caller),
             in: caller.scope,
-            now: parts.now()
+            now: service.now()
         )
         let settings = caller.project.settings.passkeys
         let partyName = settings.relyingPartyName ?? caller.project.id.rawValue
@@ -38,7 +38,7 @@ package struct EnrollPasskey: Sendable {
             relyingPartyID: party.id,
             relyingPartyName: partyName,
             user: .init(
-                handle: parts.userHandle(of: account.id, caller),
+                handle: service.userHandle(of: account.id, caller),
                 name: name,
                 displayName: account.displayName ?? name
             ),
@@ -66,14 +66,14 @@ package struct EnrollPasskey: Sendable {
         _ response: RegistrationResponse,
         _ caller: Caller
     ) async throws -> Result {
-        let party = try parts.relyingParty(caller)
-        let token = try await parts.verify(idToken, caller: caller)
+        let party = try service.relyingParty(caller)
+        let token = try await service.verify(idToken, caller: caller)
         let name = try ProfileRules.displayName(name)
         let challenge = response.clientData.challenge
-        let isTaken = try await parts.flows.take(
+        let isTaken = try await service.flows.take(
             PasskeyChallenge(challenge, for: .enrollment(token.account, token.session)),
             in: caller.scope,
-            now: parts.now()
+            now: service.now()
         )
         guard isTaken else { throw AccountsError.passkey(.challengeTimeout) }
         let settings = caller.project.settings.passkeys
@@ -86,15 +86,15 @@ package struct EnrollPasskey: Sendable {
         )
         let record: CredentialRecord
         do {
-            record = try await ceremony.verify(response, now: parts.seconds)
+            record = try await ceremony.verify(response, now: service.seconds)
         } catch {
-            throw parts.refuse(error, token.account, caller)
+            throw service.refuse(error, token.account, caller)
         }
         let passkey = Passkey(
             record,
-            userHandle: parts.userHandle(of: token.account, caller),
+            userHandle: service.userHandle(of: token.account, caller),
             name: name.flatMap { $0.isEmpty ? nil : $0 } ?? record.aaguid.name ?? browser,
-            enrolledAt: parts.now()
+            enrolledAt: service.now()
         )
         return try await enroll(passkey, numbersName: browser != nil, token, caller)
     }
@@ -106,10 +106,10 @@ package struct EnrollPasskey: Sendable {
         _ token: VerifiedIDToken,
         _ caller: Caller
     ) async throws -> Result {
-        let renewal = parts.prepareRenewal()
-        let changed = try await parts.change(token.account, session: token.session, caller) { account, current in
+        let renewal = service.prepareRenewal()
+        let changed = try await service.change(token.account, session: token.session, caller) { account, current in
             let user = try SignedInAccount(token: token, account: account, session: current)
-            if parts.needsSecondFactor(account, caller), user.session.secondFactor == nil {
+            if service.needsSecondFactor(account, caller), user.session.secondFactor == nil {
                 throw AccountsError.recentSignInRequired
             }
             guard !account.passkeys.contains(where: { $0.id == passkey.id }) else {
@@ -127,15 +127,15 @@ package struct EnrollPasskey: Sendable {
                 changes.session = .renew(session, retiresOldSecret: false)
             }
             // A passkey outlives passwords and sessions: its owner must hear of one that somebody else adds (T-D35).
-            if let code = parts.revertCode(of: passkey.id, account, caller) {
+            if let code = service.revertCode(of: passkey.id, account, caller) {
                 changes.sends = code
                 // Each enrollment sends one, and who has removed a passkey may enroll another.
-                changes.sendLimits = parts.noticeLimits(of: account.id, caller)
+                changes.sendLimits = service.noticeLimits(of: account.id, caller)
             }
             return changes
         }
         AccountEvent.linked.log(token.account, provider: .passkey, caller)
-        let tokens = try parts.issueTokens(after: changed, renewal.secret, caller: caller)
+        let tokens = try service.issueTokens(after: changed, renewal.secret, caller: caller)
         return Result(account: token.account, tokens: tokens)
     }
 

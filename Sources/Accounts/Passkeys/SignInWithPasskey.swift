@@ -6,12 +6,12 @@ import Sessions
 import Storage
 
 extension AccountsService {
-    package var signInWithPasskey: SignInWithPasskey { SignInWithPasskey(parts: parts) }
+    package var signInWithPasskey: SignInWithPasskey { SignInWithPasskey(service: self) }
 }
 
 /// Signs in with a passkey in two steps; the passkey names the account.
 package struct SignInWithPasskey: Sendable {
-    let parts: Parts
+    let service: AccountsService
 
     package struct Result: Sendable {
         package var account: AccountID
@@ -20,13 +20,13 @@ package struct SignInWithPasskey: Sendable {
 
     /// - Returns: what the browser asks the authenticator for, good for five minutes, once.
     package func start(_ caller: Caller) async throws -> AssertionOptions {
-        let party = try parts.relyingParty(caller)
-        let challenge = Challenge.random(from: parts.random)
-        try await parts.flows.insert(
+        let party = try service.relyingParty(caller)
+        let challenge = Challenge.random(from: service.random)
+        try await service.flows.insert(
             PasskeyChallenge(challenge.bytes, for: .signIn),
-            within: parts.flowLimits(caller),
+            within: service.flowLimits(caller),
             in: caller.scope,
-            now: parts.now()
+            now: service.now()
         )
         return AssertionOptions(
             relyingPartyID: party.id,
@@ -39,14 +39,14 @@ package struct SignInWithPasskey: Sendable {
     ///
     /// The challenge is used up by the statement that finds the account, whatever the verification says.
     package func finish(_ response: AssertionResponse, _ caller: Caller) async throws -> Result {
-        let party = try parts.relyingParty(caller)
+        let party = try service.relyingParty(caller)
         let challenge = response.clientData.challenge
         let id = response.id.description
-        let found = try await parts.accounts.find(
+        let found = try await service.accounts.find(
             passkey: id,
             taking: PasskeyChallenge(challenge, for: .signIn),
             in: caller.scope,
-            now: parts.now()
+            now: service.now()
         )
         guard var owner = found?.account ?? nil else {
             throw AccountsError.passkey(found == nil ? .challengeTimeout : .enrollmentNotFound)
@@ -56,10 +56,10 @@ package struct SignInWithPasskey: Sendable {
             challenge: Challenge(bytes: challenge),
             userVerification: caller.project.settings.passkeys.userVerification
         )
-        for number in Parts.tries {
+        for number in AccountsService.tries {
             if number > 0 {
-                try await parts.pause(beforeTry: number)
-                guard let account = try await parts.accounts.find(passkey: id, in: caller.scope) else {
+                try await service.pause(beforeTry: number)
+                guard let account = try await service.accounts.find(passkey: id, in: caller.scope) else {
                     throw AccountsError.passkey(.enrollmentNotFound)
                 }
                 owner = account
@@ -82,16 +82,20 @@ package struct SignInWithPasskey: Sendable {
             throw AccountsError.passkey(.enrollmentNotFound)
         }
         let passkey = account.passkeys[index]
-        let assertion = try parts.verify(response, passkey, ceremony, account.id, caller)
+        let assertion = try service.verify(response, passkey, ceremony, account.id, caller)
         guard !account.isDisabled else { throw AccountsError.userDisabled }
-        let now = parts.now()
+        let now = service.now()
         let used = passkey.used(assertion.record, at: now)
         var passkeys = account.passkeys
         passkeys[index] = used
-        let session = parts.prepareSession(Evidence(assertion, at: parts.seconds), provider: .passkey, caller: caller)
-        let entrance = try await parts.enter(account, session, caller)
+        let session = service.prepareSession(
+            Evidence(assertion, at: service.seconds),
+            provider: .passkey,
+            caller: caller
+        )
+        let entrance = try await service.enter(account, session, caller)
         if let session = entrance.newSession {
-            let isSignedIn = try await parts.accounts.signIn(
+            let isSignedIn = try await service.accounts.signIn(
                 to: account,
                 session: session,
                 passkeys: used == passkey ? nil : passkeys,
@@ -102,8 +106,8 @@ package struct SignInWithPasskey: Sendable {
             guard isSignedIn else { return nil }
             AccountEvent.signedIn.log(account.id, provider: .passkey, caller)
         } else if used != passkey {
-            guard try await parts.accounts.store(passkeys, of: account, in: caller.scope) else { return nil }
+            guard try await service.accounts.store(passkeys, of: account, in: caller.scope) else { return nil }
         }
-        return try parts.result(of: entrance, caller: caller)
+        return try service.result(of: entrance, caller: caller)
     }
 }

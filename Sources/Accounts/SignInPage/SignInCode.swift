@@ -29,26 +29,26 @@ extension SignInPage {
         _ visit: PageVisit,
         _ caller: Caller
     ) async throws -> String {
-        let code = Secret(SignInCode.prefix + parts.random.handle())
+        let code = Secret(SignInCode.prefix + service.random.handle())
         let content = SignInCode.Content(refreshToken: refreshToken.reveal(), isNewUser: isNewUser)
-        try await parts.flows.insert(
+        try await service.flows.insert(
             [UInt8](JSONEncoder().encode(content)),
             for: .signInCode,
             secret: code,
             boundTo: visit.codeChallenge,
             in: caller.scope,
-            now: parts.now(),
+            now: service.now(),
             lifetime: SignInCode.lifetime
         )
         return visit.continueURL.adding([("signInCode", code.reveal())])
     }
 }
 
-extension AccountsService { package var redeemSignInCode: RedeemSignInCode { RedeemSignInCode(parts: parts) } }
+extension AccountsService { package var redeemSignInCode: RedeemSignInCode { RedeemSignInCode(service: self) } }
 
 /// Exchanges a code of the hosted sign-in page for the session that was opened there.
 package struct RedeemSignInCode: Sendable {
-    let parts: Parts
+    let service: AccountsService
 
     /// Whether a custom token is such a code.
     package func takes(_ token: Secret?) -> Bool { token?.reveal().hasPrefix(SignInCode.prefix) ?? false }
@@ -56,7 +56,7 @@ package struct RedeemSignInCode: Sendable {
     /// - Parameter token: `code.verifier`.
     package func callAsFunction(token: Secret?, _ caller: Caller) async throws -> SignInWithCustomToken.Result {
         let content = try await content(token: token, caller)
-        let refresh = Refresh(parts: parts)
+        let refresh = Refresh(service: service)
         let tokens = try await refresh(refreshToken: Secret(content.refreshToken), caller).tokens
         return SignInWithCustomToken.Result(end: .signedIn(tokens), isNewUser: content.isNewUser)
     }
@@ -65,12 +65,12 @@ package struct RedeemSignInCode: Sendable {
     func content(token: Secret?, _ caller: Caller) async throws -> SignInCode.Content {
         let pieces = (token?.reveal() ?? "").split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
         guard pieces.count == 2, let challenge = CodeChallenge.of(pieces[1]),
-            let bytes = try await parts.flows.take(
+            let bytes = try await service.flows.take(
                 .signInCode,
                 secret: Secret(String(pieces[0])),
                 boundTo: challenge,
                 in: caller.scope,
-                now: parts.now()
+                now: service.now()
             )
         else { throw AccountsError.invalidCustomToken(.malformed) }
         return try JSONDecoder().decode(SignInCode.Content.self, from: Data(bytes))

@@ -19,7 +19,7 @@ extension SignInPage {
         _ caller: Caller
     ) async throws -> Outcome {
         if let challenge = visit.challenge {
-            let signIn = SignInWithSecondFactor(parts: parts)
+            let signIn = SignInWithSecondFactor(service: service)
             let tokens = try await signIn.withPasskey(
                 pendingCredential: challenge.pendingCredential,
                 response,
@@ -27,7 +27,7 @@ extension SignInPage {
             )
             return try await finish(.signedIn(tokens), visit, caller)
         }
-        let result = try await SignInWithPasskey(parts: parts).finish(response, caller)
+        let result = try await SignInWithPasskey(service: service).finish(response, caller)
         return try await finish(result.end, visit, caller)
     }
 
@@ -44,18 +44,18 @@ extension SignInPage {
 
     package func passkeys(_ visit: PageVisit, _ caller: Caller) async throws -> OwnPasskeys {
         guard let signedIn = visit.signedIn else { throw AccountsError.invalidSessionInfo }
-        let party = try parts.relyingParty(caller)
-        let account = try await parts.authenticate(signedIn.idToken, caller: caller).account
+        let party = try service.relyingParty(caller)
+        let account = try await service.authenticate(signedIn.idToken, caller: caller).account
         let options: RegistrationOptions?
         do {
-            options = try await EnrollPasskey(parts: parts).start(idToken: signedIn.idToken, caller)
+            options = try await EnrollPasskey(service: service).start(idToken: signedIn.idToken, caller)
         } catch AccountsError.passkey(.tooMany), AccountsError.recentSignInRequired {
             options = nil
         }
         return OwnPasskeys(
             passkeys: account.passkeys,
             relyingPartyID: party.id,
-            userHandle: parts.userHandle(of: account.id, caller),
+            userHandle: service.userHandle(of: account.id, caller),
             options: options
         )
     }
@@ -68,7 +68,7 @@ extension SignInPage {
         _ caller: Caller
     ) async throws -> Outcome {
         guard let signedIn = visit.signedIn else { throw AccountsError.invalidSessionInfo }
-        let result = try await EnrollPasskey(parts: parts).finish(
+        let result = try await EnrollPasskey(service: service).finish(
             idToken: signedIn.idToken,
             name: nil,
             browser: browser,
@@ -85,7 +85,7 @@ extension SignInPage {
         var request = UpdateAccount.Request()
         request.idToken = signedIn.idToken
         request.deletePasskeys = [id]
-        let tokens = try await UpdateAccount(parts: parts)(request, caller).tokens
+        let tokens = try await UpdateAccount(service: service)(request, caller).tokens
         return try await goOn(with: tokens, visit, caller)
     }
 

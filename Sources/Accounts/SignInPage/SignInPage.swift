@@ -5,13 +5,13 @@ package import Projects
 package import Secrets
 import Storage
 
-extension AccountsService { package var signInPage: SignInPage { SignInPage(parts: parts) } }
+extension AccountsService { package var signInPage: SignInPage { SignInPage(service: self) } }
 
 /// The hosted sign-in page: leads a user through the use cases, and back to the app with a code.
 ///
 /// It reveals and allows no more than they do.
 package struct SignInPage: Sendable {
-    let parts: Parts
+    let service: AccountsService
 
     /// The result of a step.
     package enum Outcome: Sendable {
@@ -40,12 +40,14 @@ package struct SignInPage: Sendable {
 
     /// - Returns: the visit, and the secret for the browser's cookie.
     package func begin(_ request: Request, _ caller: Caller) throws -> (visit: PageVisit, browser: Secret) {
-        guard let url = try parts.returnURL(request.continueURL, caller) else { throw AccountsError.missingContinueURI }
+        guard let url = try service.returnURL(request.continueURL, caller) else {
+            throw AccountsError.missingContinueURI
+        }
         try requireOffered(caller, for: url)
         guard let challenge = request.codeChallenge, CodeChallenge.isValid(challenge),
             (request.codeChallengeMethod ?? "S256") == "S256"
         else { throw AccountsError.invalidCodeChallenge }
-        let browser = Secret(parts.random.handle())
+        let browser = Secret(service.random.handle())
         var visit = PageVisit(
             apiKey: caller.apiKey ?? "",
             tenant: caller.tenant == .none ? nil : caller.tenant.rawValue,
@@ -53,17 +55,17 @@ package struct SignInPage: Sendable {
             codeChallenge: challenge,
             language: request.language,
             browserHash: SecureHash.sha256Hex(browser.reveal()),
-            startedAt: parts.seconds
+            startedAt: service.seconds
         )
         visit.showsPasskeys = request.showsPasskeys
         return (visit, browser)
     }
 
-    package func seal(_ visit: PageVisit) throws -> String { try visit.sealed(by: parts.keyRing) }
+    package func seal(_ visit: PageVisit) throws -> String { try visit.sealed(by: service.keyRing) }
 
     /// The visit in a form; its browser and age are not checked yet.
     package func open(_ text: String?) throws -> PageVisit {
-        guard let text, let visit = PageVisit(text, openedBy: parts.keyRing) else {
+        guard let text, let visit = PageVisit(text, openedBy: service.keyRing) else {
             throw AccountsError.invalidSessionInfo
         }
         return visit
@@ -75,13 +77,13 @@ package struct SignInPage: Sendable {
         guard browsers.contains(where: { ConstantTime.equal(SecureHash.sha256Hex($0), visit.browserHash) }) else {
             throw AccountsError.invalidSessionInfo
         }
-        guard parts.seconds < visit.startedAt + PageVisit.lifetime else { throw AccountsError.sessionExpired }
-        guard try parts.returnURL(visit.continueURL, caller) != nil else { throw AccountsError.missingContinueURI }
+        guard service.seconds < visit.startedAt + PageVisit.lifetime else { throw AccountsError.sessionExpired }
+        guard try service.returnURL(visit.continueURL, caller) != nil else { throw AccountsError.missingContinueURI }
     }
 
     /// The page is offered to the project's apps by a setting, and to the service's own authorization page.
     private func requireOffered(_ caller: Caller, for url: String) throws {
-        guard caller.project.settings.signInPage || parts.isAuthorizationPage(url, caller) else {
+        guard caller.project.settings.signInPage || service.isAuthorizationPage(url, caller) else {
             throw AccountsError.operationNotAllowed
         }
     }
@@ -103,7 +105,7 @@ package struct SignInPage: Sendable {
     /// The enabled methods; in a conflict, those that the user may be told.
     package func ways(_ visit: PageVisit, _ caller: Caller) -> Ways {
         let settings = caller.project.settings
-        var providers = parts.configuration.snapshot.providers(project: caller.project.id, tenant: caller.tenant)
+        var providers = service.configuration.snapshot.providers(project: caller.project.id, tenant: caller.tenant)
             .filter(\.enabled)
         if let conflict = visit.conflict {
             let named = conflict.accountProviders
@@ -119,7 +121,7 @@ package struct SignInPage: Sendable {
             captcha: settings.delivery.captcha,
             captchaOperations: settings.captchaOperations,
             providers: providers,
-            added: visit.conflict.flatMap { parts.provider(ProviderID($0.provider), caller) }
+            added: visit.conflict.flatMap { service.provider(ProviderID($0.provider), caller) }
         )
     }
 
@@ -135,7 +137,7 @@ package struct SignInPage: Sendable {
     ) async throws -> Outcome {
         var visit = visit
         visit.offersPasskey = hasPasskeys
-        let signIn = SignInWithPassword(parts: parts)
+        let signIn = SignInWithPassword(service: service)
         let result = try await signIn(email: email, password: password, caller).result
         return try await finish(result, visit, caller)
     }
@@ -151,7 +153,7 @@ package struct SignInPage: Sendable {
         visit.offersPasskey = hasPasskeys
         var request = SignUp.Request()
         (request.email, request.password) = (email ?? "", password ?? Secret(""))
-        let result = try await SignUp(parts: parts)(request, caller)
+        let result = try await SignUp(service: service)(request, caller)
         return try await finish(.signedIn(result.tokens), visit, isNewUser: true, caller)
     }
 
@@ -168,7 +170,7 @@ package struct SignInPage: Sendable {
         request.email = email
         request.continueURL = continueURL
         do {
-            _ = try await SendOOBCode(parts: parts)(request, as: .app, caller)
+            _ = try await SendOOBCode(service: service)(request, as: .app, caller)
         } catch AccountsError.emailNotFound {}
     }
 
@@ -181,7 +183,7 @@ package struct SignInPage: Sendable {
         var request = SendOOBCode.Request(type: .emailSignIn)
         request.email = email
         request.continueURL = visit.continueURL
-        let sent = try await SendOOBCode(parts: parts)(request, as: .app, caller)
+        let sent = try await SendOOBCode(service: service)(request, as: .app, caller)
         guard let session = sent.codeSession else { throw AccountsError.operationNotAllowed }
         var visit = visit
         visit.sentCode = PageVisit.SentCode(email: sent.email.original, session: session.reveal())
@@ -194,7 +196,7 @@ package struct SignInPage: Sendable {
         var request = SignInWithEmailLink.Request()
         request.email = sent.email
         request.code = "\(sent.session).\(code ?? "")"
-        let result = try await SignInWithEmailLink(parts: parts)(request, caller)
+        let result = try await SignInWithEmailLink(service: service)(request, caller)
         return try await finish(result.end, visit, isNewUser: result.isNewUser, caller)
     }
 
@@ -212,10 +214,10 @@ package struct SignInPage: Sendable {
         let visit = HandlerVisit(
             authType: "signInViaRedirect",
             eventID: nil,
-            destination: .signInPage(try visit.sealed(by: parts.keyRing)),
+            destination: .signInPage(try visit.sealed(by: service.keyRing)),
             language: visit.language
         )
-        return try await VisitProvider(parts: parts).start(visit, request, callback: callback, caller)
+        return try await VisitProvider(service: service).start(visit, request, callback: callback, caller)
     }
 
     /// Continues after the provider redirected back and the handler page recognized the browser.
@@ -232,7 +234,7 @@ package struct SignInPage: Sendable {
         request.requestURI = requestURI
         request.postBody = postBody
         request.sessionID = returned.sessionID.map { Secret($0) }
-        let result = try await SignInWithIdP(parts: parts)(request, caller)
+        let result = try await SignInWithIdP(service: service)(request, caller)
         switch result.outcome {
         case .signedIn(_, let end, let isNewUser, _):
             return try await finish(end, visit, isNewUser: isNewUser, caller)
@@ -255,7 +257,7 @@ package struct SignInPage: Sendable {
     /// Sends a code to a phone of the account.
     package func sendCode(to factor: String?, _ visit: PageVisit, _ caller: Caller) async throws -> PageVisit {
         guard let challenge = visit.challenge, let factor else { throw AccountsError.invalidSessionInfo }
-        let sessionInfo = try await SignInWithSecondFactor(parts: parts).sendCode(
+        let sessionInfo = try await SignInWithSecondFactor(service: service).sendCode(
             pendingCredential: challenge.pendingCredential,
             enrollment: factor,
             appHash: nil,
@@ -274,7 +276,7 @@ package struct SignInPage: Sendable {
         _ caller: Caller
     ) async throws -> Outcome {
         guard let challenge = visit.challenge else { throw AccountsError.invalidSessionInfo }
-        let signIn = SignInWithSecondFactor(parts: parts)
+        let signIn = SignInWithSecondFactor(service: service)
         let tokens =
             if let sent = challenge.sent, sent.factor == factor {
                 try await signIn.withPhone(
@@ -340,13 +342,16 @@ package struct SignInPage: Sendable {
         request.idToken = tokens.idToken
         do {
             guard
-                case .signedIn(_, .signedIn(let linked), _, _) = try await SignInWithIdP(parts: parts)(request, caller)
-                    .outcome
+                case .signedIn(_, .signedIn(let linked), _, _) = try await SignInWithIdP(service: service)(
+                    request,
+                    caller
+                )
+                .outcome
             else { throw AccountsError.contended }
             return linked
         } catch {
             // The session is not returned to any client, so it is ended.
-            let signOut = SignOut(parts: parts)
+            let signOut = SignOut(service: service)
             try await signOut(idToken: tokens.idToken, scope: .current, sessionID: nil, caller)
             throw error
         }

@@ -138,12 +138,12 @@ struct Dev: AsyncParsableCommand {
             verifiers: [FakeCredentialVerifier()]
         )
         let options = DevelopmentMode.options(
-            for: &node.parts,
+            for: &node.accounts,
             project: projectID,
             unsignedTokens: unsignedTokens,
             say: Progress.say
         )
-        let assembly = ServiceAssembly(node.parts, options, logger: logger)
+        let assembly = ServiceAssembly(node.accounts, options, logger: logger)
         let application = HTTPServer(
             responder: assembly.responder,
             address: HTTPServer.Address(port: port),

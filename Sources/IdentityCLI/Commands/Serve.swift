@@ -58,15 +58,15 @@ struct Serve: AsyncParsableCommand {
             outbound: configuration.outbound,
             authorities: configuration.authorities
         )
-        node.parts.deploymentLimits = configuration.limits
+        node.accounts.deploymentLimits = configuration.limits
         if let url = configuration.leakedPasswords { node.askAboutLeakedPasswords(at: url) }
         let smtp = configuration.mail.map { SMTPClient($0.server) }
-        if let mail = configuration.mail, let smtp { node.parts.mailer = Mailer(from: mail.sender, through: smtp) }
+        if let mail = configuration.mail, let smtp { node.accounts.mailer = Mailer(from: mail.sender, through: smtp) }
         var options = ServiceAssembly.Options()
         options.limits.proxies = proxies
         options.droppedLogLines = { LogWriter.droppedLines }
         options.migrationsAreCurrent = { try await Migrator($0).hasAll() }
-        let assembly = ServiceAssembly(node.parts, options, logger: logger)
+        let assembly = ServiceAssembly(node.accounts, options, logger: logger)
         var others: [any Service] = [
             auditLogPartitions, TableStatistics(of: stores, logger: logger, connect: connectForStatistics),
         ]

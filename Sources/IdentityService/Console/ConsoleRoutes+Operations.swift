@@ -27,23 +27,23 @@ struct ConsoleOperations: Sendable {
     /// The providers that did not respond to this node's last request.
     var failingProviders: @Sendable () -> [String]
 
-    init(_ parts: Parts, _ deliveries: DeliverMessages, _ counts: SaveSignInCounts) {
-        let stores = parts.stores
+    init(_ accounts: AccountsService, _ deliveries: DeliverMessages, _ counts: SaveSignInCounts) {
+        let stores = accounts.stores
         saveCounts = counts.save
         backlog = { try await stores.backlog() }
         waitingMessages = { try await stores.waitingMessages(50) }
         webhooksGivenUp = { try await stores.outbox.givenUp(of: $0, limit: ConsoleRoutes.webhooksShown + 1) }
         resendWebhooks = { try await stores.outbox.resend(nil, of: $0, now: stores.configuration.now()) }
         let check = ConfigurationCheck(
-            isDevelopment: parts.development,
-            allowsLoopback: parts.federation.allowsLoopback,
-            deployment: parts.deployment,
-            sendsMail: parts.mailer != nil,
-            knowsLeakedPasswords: parts.leakedPasswords != nil
+            isDevelopment: accounts.development,
+            allowsLoopback: accounts.federation.allowsLoopback,
+            deployment: accounts.deployment,
+            sendsMail: accounts.mailer != nil,
+            knowsLeakedPasswords: accounts.leakedPasswords != nil
         )
         findings = { check($0, in: stores.configuration.snapshot, at: stores.configuration.now()) }
         mailFails = { deliveries.mailServer.fails }
-        failingProviders = { parts.federation.calls.failing.names }
+        failingProviders = { accounts.federation.calls.failing.names }
     }
 }
 

@@ -18,7 +18,7 @@ struct MetricsRoutes {
     let measured: [Route]
     let unmatched: RouteMeter
     let load: ServerLoad
-    let parts: Parts
+    let accounts: AccountsService
     let events: AccountEvents
     let deliveries: DeliverMessages
     let readiness: Readiness
@@ -26,7 +26,7 @@ struct MetricsRoutes {
     private let backlog: SharedLook<[Stores.Backlog]?>
 
     init(
-        _ parts: Parts,
+        _ accounts: AccountsService,
         measured: [Route],
         unmatched: RouteMeter,
         load: ServerLoad,
@@ -36,7 +36,7 @@ struct MetricsRoutes {
         databaseCheck: Duration,
         droppedLogLines: @escaping @Sendable () -> UInt64
     ) {
-        self.parts = parts
+        self.accounts = accounts
         self.measured = measured
         self.unmatched = unmatched
         self.load = load
@@ -47,7 +47,7 @@ struct MetricsRoutes {
         // However many readers there are, the database is queried every five seconds, and if it does not respond, no
         // reader waits.
         backlog = SharedLook(within: databaseCheck, lifetime: .seconds(5), otherwise: { nil }) {
-            try? await parts.stores.backlog()
+            try? await accounts.stores.backlog()
         }
     }
 
@@ -146,7 +146,7 @@ struct MetricsRoutes {
             .histogram,
             "Duration of requests to identity providers."
         )
-        let calls = parts.federation.calls.timings.histograms
+        let calls = accounts.federation.calls.timings.histograms
         for provider in ProviderID.federatedFamilies {
             for outcome in ProviderCalls.Outcome.allCases {
                 let labels: MetricsText.Labels = ["provider": provider, "outcome": outcome.rawValue]
@@ -162,7 +162,7 @@ struct MetricsRoutes {
             .histogram,
             "Duration of calls to blocking functions."
         )
-        let functions = parts.functions?.calls.histograms ?? [:]
+        let functions = accounts.functions?.calls.histograms ?? [:]
         for event in BlockingFunctions.Event.allCases {
             for outcome in FunctionCaller.Outcome.allCases {
                 let labels: MetricsText.Labels = ["event": event.rawValue, "outcome": outcome.rawValue]
@@ -196,7 +196,7 @@ struct MetricsRoutes {
     }
 
     private func writeDatabase(to text: inout MetricsText) {
-        let pool = parts.stores.database.load
+        let pool = accounts.stores.database.load
         text.family("identity_postgres_connections", .gauge, "Connections to PostgreSQL, by state.")
         text.sample("identity_postgres_connections", ["state": "idle"], value: pool.idle)
         text.sample("identity_postgres_connections", ["state": "busy"], value: pool.connected - pool.idle)
@@ -204,7 +204,7 @@ struct MetricsRoutes {
             "identity_postgres_connections_max",
             .gauge,
             "Maximum number of connections.",
-            value: parts.stores.database.connections
+            value: accounts.stores.database.connections
         )
         text.family(
             "identity_postgres_waiting",
@@ -234,15 +234,15 @@ struct MetricsRoutes {
             "identity_configuration_age_seconds",
             .gauge,
             "Time since the node last knew that its configuration was current.",
-            value: parts.stores.configuration.age.seconds
+            value: accounts.stores.configuration.age.seconds
         )
         text.family(
             "identity_configuration_losses_total",
             .counter,
             "How often the database had lost changes of the configuration that the node knew.",
-            value: parts.stores.configuration.losses
+            value: accounts.stores.configuration.losses
         )
-        let batches = parts.stores.batchCounts
+        let batches = accounts.stores.batchCounts
         text.family("identity_batch_size", .histogram, "Requests that shared one statement.")
         for (name, counts) in batches { text.samples("identity_batch_size", ["batch": name], counts.sizes) }
         text.family("identity_batch_waiting", .gauge, "Requests waiting for a batch.")
@@ -256,25 +256,25 @@ struct MetricsRoutes {
             "identity_password_hashes_in_flight",
             .gauge,
             "Password hashes running or waiting.",
-            value: parts.passwords.load
+            value: accounts.passwords.load
         )
         text.family(
             "identity_password_hashes_max",
             .gauge,
             "Maximum number of password hashes running or waiting.",
-            value: parts.passwords.capacity
+            value: accounts.passwords.capacity
         )
         text.family(
             "identity_password_hashes_total",
             .counter,
             "Password hashes admitted.",
-            value: parts.passwords.begun
+            value: accounts.passwords.begun
         )
         text.family(
             "identity_password_hashes_refused_total",
             .counter,
             "Password hashes refused because of a full queue.",
-            value: parts.passwords.refused
+            value: accounts.passwords.refused
         )
     }
 
@@ -289,7 +289,7 @@ struct MetricsRoutes {
             text.sample(
                 "identity_outbox_oldest_seconds",
                 ["kind": waiting.kind],
-                value: max(0, parts.clock().timeIntervalSince(waiting.oldest))
+                value: max(0, accounts.clock().timeIntervalSince(waiting.oldest))
             )
         }
     }
@@ -303,7 +303,7 @@ struct MetricsRoutes {
             "identity_time_seconds",
             .gauge,
             "The node's clock, in seconds since 1970.",
-            value: parts.clock().timeIntervalSince1970
+            value: accounts.clock().timeIntervalSince1970
         )
         text.family("identity_build_info", .gauge, "The running release; always 1.")
         text.sample("identity_build_info", ["version": Release.version], value: 1)

@@ -31,12 +31,12 @@ struct Readiness: Sendable {
     ///   - limit: how long a check waits for the database.
     ///   - migrationsAreCurrent: called on the connection of ``Storage/Stores/watch``.
     init(
-        _ parts: Parts,
+        _ accounts: AccountsService,
         _ deliveries: DeliverMessages,
         within limit: Duration,
         migrationsAreCurrent: @escaping @Sendable (PostgresClient) async throws -> Bool
     ) {
-        let stores = parts.stores
+        let stores = accounts.stores
         let signingKey: @Sendable () -> Check = {
             let isThere = stores.configuration.signingKeys.sign(with: .rs256)
             return Check(name: "signingKey", outcome: isThere ? .ok : .failed)
@@ -69,7 +69,7 @@ struct Readiness: Sendable {
         dependencies = {
             [
                 Check(name: "mail", outcome: deliveries.mailServer.fails ? .failed : .ok),
-                Check(name: "providers", outcome: parts.federation.calls.failing.someFail ? .failed : .ok),
+                Check(name: "providers", outcome: accounts.federation.calls.failing.someFail ? .failed : .ok),
             ]
         }
     }

@@ -176,7 +176,7 @@ package struct TestService: Sendable {
             return try Self.cheapScrypt(password, salt, parameters, signerKey)
         }
         let address = OwnAddress()
-        var parts = Parts(
+        var accounts = AccountsService(
             stores: stores,
             federation: FederationService(
                 http: outbound,
@@ -187,25 +187,25 @@ package struct TestService: Sendable {
             deployment: Self.deployment(options, address),
             now: clock.now
         )
-        parts.mailer = options.mailer
-        parts.leakedPasswords = options.leakedPasswords
-        parts.functions = FunctionCaller(through: outbound)
-        parts.captchas = CaptchaService(through: outbound)
-        if options.sendsMessages { parts.messenger = Messenger(through: outbound) }
-        parts.pause = options.pause
+        accounts.mailer = options.mailer
+        accounts.leakedPasswords = options.leakedPasswords
+        accounts.functions = FunctionCaller(through: outbound)
+        accounts.captchas = CaptchaService(through: outbound)
+        if options.sendsMessages { accounts.messenger = Messenger(through: outbound) }
+        accounts.pause = options.pause
         var assemblyOptions =
             options.development
             ? DevelopmentMode.options(
-                for: &parts,
+                for: &accounts,
                 project: project.id,
                 unsignedTokens: options.unsignedTokens,
                 say: options.say
             )
             : ServiceAssembly.Options()
-        if let limits = options.deploymentLimits { parts.deploymentLimits = limits }
+        if let limits = options.deploymentLimits { accounts.deploymentLimits = limits }
         assemblyOptions.limits = options.limits
         if options.waitsForDatabase { assemblyOptions.databaseCheck = Patience.limit }
-        let assembly = ServiceAssembly(parts, assemblyOptions, logger: logger)
+        let assembly = ServiceAssembly(accounts, assemblyOptions, logger: logger)
         let (ports, portContinuation) = AsyncStream.makeStream(of: Int.self)
         let application = HTTPServer(
             responder: assembly.responder,

@@ -6,7 +6,7 @@ struct EvidenceSourceTests {
     /// The files that construct each type; a new one must check a proof first.
     private static let makers: [String: Set<String>] = [
         "Evidence": [
-            "Accounts/EnrollSecondFactor.swift", "Accounts/Parts+VerificationCodes.swift",
+            "Accounts/EnrollSecondFactor.swift", "Accounts/AccountsService+VerificationCodes.swift",
             "Accounts/Passkeys/SignInWithPasskey.swift",
             "Accounts/SignInWithCustomToken.swift", "Accounts/SignInWithEmailLink.swift",
             "Accounts/SignInWithIdP+Proof.swift", "Accounts/SignInWithPassword.swift",

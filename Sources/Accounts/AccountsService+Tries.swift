@@ -1,6 +1,6 @@
 import Secrets
 
-extension Parts {
+extension AccountsService {
     /// The attempts to decide again after the account changed in between.
     static let tries = 0..<5
 

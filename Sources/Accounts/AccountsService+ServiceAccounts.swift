@@ -2,7 +2,7 @@ import Projects
 import Sessions
 import Storage
 
-extension Parts {
+extension AccountsService {
     /// The registered key that signed an assertion, if its service account has the scope.
     ///
     /// Some SDKs name the key; for the others, all keys of the account are tried.

@@ -33,7 +33,7 @@ struct PendingEnrollment: Codable, Sendable {
     var startedAt: Int64
 }
 
-extension Parts {
+extension AccountsService {
     /// Whether a sign-in to the account requires a second factor.
     func needsSecondFactor(_ account: Account, _ caller: Caller) -> Bool {
         caller.project.settings.secondFactors.isOn && !account.secondFactors.isEmpty

@@ -3,7 +3,7 @@ import Projects
 import Storage
 
 /// The end of sign-ins that one first factor decides.
-extension Parts {
+extension AccountsService {
     typealias SignedIn = (account: Account, tokens: IssuedTokens)
 
     /// Creates an account with a session, after the blocking functions.
@@ -13,7 +13,7 @@ extension Parts {
     ///   - code: ends with the sign-up.
     ///   - holder: the account that has the email and loses it (S16).
     /// - Throws: ``AccountsError`` if another account has one of the claims.
-    func signUp(
+    func create(
         _ account: Account,
         _ session: PreparedSession,
         method: ProviderID? = nil,

@@ -24,7 +24,7 @@ struct Entrance: Sendable {
 
 /// The project's blocking functions (docs/reference/blocking-hooks.md): every path that creates an account, opens a
 /// session or links a provider calls them here, after every other check and just before it writes.
-extension Parts {
+extension AccountsService {
     /// Requests the second factor if the account requires one, and otherwise calls the functions.
     ///
     /// - Parameter version: see ``admit(_:isNew:_:from:method:by:_:)``.
@@ -367,7 +367,7 @@ extension AccountChanges {
 }
 
 extension Account {
-    /// As it will be once changes of ``Parts/link(_:method:_:decide:)`` are written.
+    /// As it will be once changes of ``AccountsService/link(_:method:_:decide:)`` are written.
     fileprivate func linked(by changes: AccountChanges) -> Account {
         var account = self
         if changes.firstVerification != nil { account.dropUnproved(validSince: validSince) }

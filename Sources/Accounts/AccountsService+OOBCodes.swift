@@ -15,7 +15,7 @@ struct PreparedCode: Sendable {
     var link: Secret
 }
 
-extension Parts {
+extension AccountsService {
     /// - Parameters:
     ///   - owner: the account, or the email of a sign-in code.
     ///   - recipient: the recipient of the email; nil for none.
@@ -224,10 +224,10 @@ package enum ShortCodeText {
     ///
     /// - Returns: nil for any other text.
     static func parse(_ text: String) -> (session: Secret, digits: Secret)? {
-        let parts = text.split(separator: ".", omittingEmptySubsequences: false)
-        guard parts.count == 2, Base64URL.decode(String(parts[0]))?.count == 32, let digits = digits(String(parts[1]))
+        let words = text.split(separator: ".", omittingEmptySubsequences: false)
+        guard words.count == 2, Base64URL.decode(String(words[0]))?.count == 32, let digits = digits(String(words[1]))
         else { return nil }
-        return (Secret(String(parts[0])), digits)
+        return (Secret(String(words[0])), digits)
     }
 }
 

@@ -10,7 +10,7 @@ import Storage
 import StrictJSON
 import Text
 
-extension Parts {
+extension AccountsService {
     /// A client of the caller's project: a registered one, or one whose ID is the URL of its document.
     ///
     /// - Parameter mayBeNew: whether an unknown client's document is read.

@@ -5,7 +5,7 @@ import Secrets
 import Storage
 import Text
 
-extension Parts {
+extension AccountsService {
     /// Refuses a program, if the project asks for a CAPTCHA before the operation (threats.md, T-D28).
     ///
     /// Use cases call it before they write or send anything, so no path to them can forget it.

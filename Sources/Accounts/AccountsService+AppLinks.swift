@@ -1,26 +1,26 @@
 package import Projects
 import Text
 
-extension AccountsService { package var followAppLink: FollowAppLink { FollowAppLink(parts: parts) } }
+extension AccountsService { package var followAppLink: FollowAppLink { FollowAppLink(service: self) } }
 
 /// Goes on from a link that no app has opened to the page of the email's link.
 package struct FollowAppLink: Sendable {
-    let parts: Parts
+    let service: AccountsService
 
     /// - Returns: the link, without a fragment; nil unless it leads to the page for links in the project's emails, at one of
     ///   the project's URLs or domains: the parameter is anybody's to write (threats.md, T-E32).
     package func callAsFunction(_ link: String, _ caller: Caller) -> String? {
         guard let query = URLParts(link)?.query, let fields = FormFields(strict: query) else { return nil }
-        let domain = URLParts(link)?.host.flatMap { try? parts.linkDomain($0, caller) }
+        let domain = URLParts(link)?.host.flatMap { try? service.linkDomain($0, caller) }
         let pages =
-            parts.deployment.actionPages(of: caller.project)
-            + [domain.flatMap { parts.deployment.actionPage(of: caller.project, at: $0) }].compactMap(\.self)
+            service.deployment.actionPages(of: caller.project)
+            + [domain.flatMap { service.deployment.actionPage(of: caller.project, at: $0) }].compactMap(\.self)
         // No parser decides where it leads, but its bytes.
         return pages.first { link.utf8.starts(with: "\($0)?".utf8) }.map { "\($0)?\(fields.text)" }
     }
 }
 
-extension Parts {
+extension AccountsService {
     /// The domain of a link instead of the service's.
     ///
     /// Whoever has it gets the code: where `identity.continueURLs` says which pages are the app's, it must be the host of
@@ -42,7 +42,7 @@ extension SendOOBCode {
     ///
     /// In `identity dev`, where no device would open one, links stay as the emulator's.
     func opensApp(_ request: Request, _ caller: Caller) throws(AccountsError) -> Bool {
-        guard !parts.development else { return false }
+        guard !service.development else { return false }
         for (platform, identifier) in request.apps where !caller.project.settings.has(platform, identifier) {
             throw .unexpectedParameter("\(platform.linkMember) is not an app of the project.")
         }

@@ -4,7 +4,7 @@ import Sessions
 import Storage
 
 /// The rate limits of each request; none if the project has disabled them.
-extension Parts {
+extension AccountsService {
     /// Failed sign-ins with a password.
     ///
     /// Counted by email, whether or not an account has it (threats.md, T-E1).
@@ -223,7 +223,7 @@ private func ofSite(_ kind: RateLimitKind, _ caller: Caller) -> [RateLimitKey] {
 }
 
 extension SecondFactorStanding {
-    var place: Parts.SecondFactorPlace { isAtHome ? .home : .elsewhere }
+    var place: AccountsService.SecondFactorPlace { isAtHome ? .home : .elsewhere }
 }
 
 extension Caller {

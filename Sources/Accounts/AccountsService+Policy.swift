@@ -3,7 +3,7 @@ import Linking
 import Projects
 import Storage
 
-extension Parts {
+extension AccountsService {
     /// A provider in the caller's project or tenant; nil if it is not configured.
     func provider(_ id: ProviderID, _ caller: Caller) -> ProviderConfiguration? {
         configuration.snapshot.provider(id, project: caller.project.id, tenant: caller.tenant)

@@ -6,7 +6,7 @@ import Secrets
 
 import struct Foundation.Date
 
-extension Parts {
+extension AccountsService {
     /// - Throws: ``PasskeyRefusal/notEnabled``.
     func relyingParty(_ caller: Caller) throws(AccountsError) -> RelyingParty {
         guard let party = caller.project.settings.passkeys.relyingParty else { throw .passkey(.notEnabled) }

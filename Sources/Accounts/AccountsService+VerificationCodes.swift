@@ -12,7 +12,7 @@ struct CheckedVerification: Sendable {
     var code: OneTimeCode
 }
 
-extension Parts {
+extension AccountsService {
     /// Sends an SMS code; older ones stay good.
     ///
     /// The project's test numbers have fixed codes and get no SMS; a right code returns what the request took from the

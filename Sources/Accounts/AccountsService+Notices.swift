@@ -3,7 +3,7 @@ import Linking
 import Projects
 import Storage
 
-extension Parts {
+extension AccountsService {
     /// The webhook after a sign-in with a provider: about a new account, or about one that changed.
     ///
     /// - Parameter isChanged: whether the account changed although the event does not say so.
