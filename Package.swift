@@ -112,22 +112,22 @@ let package = Package(
         .target(name: "Prometheus", swiftSettings: strict),
         .target(name: "Text", swiftSettings: strict),
         .target(name: "StrictJSON", dependencies: ["Text"], swiftSettings: strict),
-        .target(name: "Traces", dependencies: ["Text"], swiftSettings: strict),
+        .target(name: "Requests", dependencies: ["Text"], swiftSettings: strict),
         .target(name: "Secrets", dependencies: ["Text", crypto], swiftSettings: strict),
         .target(
             name: "Outbound",
             dependencies: [
-                "Text", "Traces", asyncHTTPClient, httpTypes, logging, nioCore, nioFoundation, nioHTTP1, nioPosix,
+                "Text", "Requests", asyncHTTPClient, httpTypes, logging, nioCore, nioFoundation, nioHTTP1, nioPosix,
                 nioSSL, serviceLifecycle,
             ],
             swiftSettings: strict
         ),
 
         // The domain
-        .target(name: "Linking", dependencies: ["Text"], swiftSettings: strict),
+        .target(name: "Domain", dependencies: ["Text"], swiftSettings: strict),
         .target(
             name: "Projects",
-            dependencies: ["Linking", "Passkeys", "PublicSuffixes", "Secrets", "Text"],
+            dependencies: ["Domain", "Passkeys", "PublicSuffixes", "Secrets", "Text"],
             swiftSettings: strict
         ),
         .target(
@@ -145,19 +145,19 @@ let package = Package(
         .target(
             name: "Sessions",
             dependencies: [
-                "Linking", "Projects", "Secrets", "StrictJSON", "SystemCrypto", "Text", crypto, swiftASN1, x509,
+                "Domain", "Projects", "Secrets", "StrictJSON", "SystemCrypto", "Text", crypto, swiftASN1, x509,
             ],
             swiftSettings: strict
         ),
         .target(
             name: "OAuth",
-            dependencies: ["Linking", "Projects", "Secrets", "StrictJSON", "Text"],
+            dependencies: ["Domain", "Projects", "Secrets", "StrictJSON", "Text"],
             swiftSettings: strict
         ),
         .target(
             name: "Delivery",
             dependencies: [
-                "Linking", "Outbound", "Passwords", "Projects", "Prometheus", "SMTPClient", "Secrets", "StrictJSON",
+                "Domain", "Outbound", "Passwords", "Projects", "Prometheus", "SMTPClient", "Secrets", "StrictJSON",
                 "Text", crypto, httpTypes,
             ],
             swiftSettings: strict
@@ -165,7 +165,7 @@ let package = Package(
         .target(
             name: "Federation",
             dependencies: [
-                "Linking", "Outbound", "Projects", "Prometheus", "Secrets", "StrictJSON", "SystemCrypto", "Text",
+                "Domain", "Outbound", "Projects", "Prometheus", "Secrets", "StrictJSON", "SystemCrypto", "Text",
                 crypto,
                 cryptoExtras, httpTypes, logging, swiftASN1, x509,
             ],
@@ -177,11 +177,11 @@ let package = Package(
         .target(
             name: "Storage",
             dependencies: [
-                "Delivery", "Federation", "Linking", "OAuth", "Passkeys", "Passwords", "Postgres", "Projects",
+                "Delivery", "Federation", "Domain", "OAuth", "Passkeys", "Passwords", "Postgres", "Projects",
                 "Prometheus",
-                "Secrets", "Sessions", "StrictJSON", "Text", "Traces", asyncAlgorithms, logging, serviceLifecycle,
+                "Secrets", "Sessions", "StrictJSON", "Text", "Requests", asyncAlgorithms, logging, serviceLifecycle,
             ],
-            exclude: ["Hot/Plans"],
+            exclude: ["Batches/Plans"],
             swiftSettings: strict
         ),
 
@@ -189,8 +189,8 @@ let package = Package(
         .target(
             name: "Accounts",
             dependencies: [
-                "Delivery", "Federation", "Linking", "OAuth", "Passkeys", "Passwords", "Projects", "Prometheus",
-                "SMTPClient", "Secrets", "Sessions", "Storage", "StrictJSON", "Text", "Traces", asyncAlgorithms,
+                "Delivery", "Federation", "Domain", "OAuth", "Passkeys", "Passwords", "Projects", "Prometheus",
+                "SMTPClient", "Secrets", "Sessions", "Storage", "StrictJSON", "Text", "Requests", asyncAlgorithms,
                 logging,
                 serviceLifecycle,
             ],
@@ -199,7 +199,7 @@ let package = Package(
         .target(
             name: "Administration",
             dependencies: [
-                "Delivery", "Federation", "Linking", "OAuth", "Passkeys", "Projects", "Secrets", "Sessions", "Storage",
+                "Delivery", "Federation", "Domain", "OAuth", "Passkeys", "Projects", "Secrets", "Sessions", "Storage",
                 "StrictJSON", "Text", httpTypes,
             ],
             swiftSettings: strict
@@ -207,9 +207,9 @@ let package = Package(
         .target(
             name: "IdentityService",
             dependencies: [
-                "Accounts", "Administration", "Delivery", "Federation", "Linking", "OAuth", "Passkeys", "Passwords",
+                "Accounts", "Administration", "Delivery", "Federation", "Domain", "OAuth", "Passkeys", "Passwords",
                 "Postgres", "Projects", "Prometheus", "Secrets", "Sessions", "Storage", "StrictJSON", "SystemCrypto",
-                "Text", "Traces", asyncAlgorithms, httpTypes, logging, nioCore, nioFoundation, nioHTTP1, nioPosix,
+                "Text", "Requests", asyncAlgorithms, httpTypes, logging, nioCore, nioFoundation, nioHTTP1, nioPosix,
                 nioSSL,
                 nioTLS, serviceLifecycle, swiftASN1, x509,
             ],
@@ -226,9 +226,10 @@ let package = Package(
         .target(
             name: "Development",
             dependencies: [
-                "Accounts", "Administration", "Delivery", "Federation", "IdentityService", "Linking", "Migrations",
+                "Accounts", "Administration", "Delivery", "Federation", "IdentityService", "Domain", "Migrations",
                 "Outbound", "Passwords", "Postgres", "Projects", "Secrets", "Sessions", "Storage", "StrictJSON",
-                "SystemCrypto", "Text", "Traces", crypto, cryptoExtras, httpTypes, logging, nioCore, nioHTTP1, nioPosix,
+                "SystemCrypto", "Text", "Requests", crypto, cryptoExtras, httpTypes, logging, nioCore, nioHTTP1,
+                nioPosix,
                 nioFoundation, serviceLifecycle,
             ],
             resources: [
@@ -242,7 +243,7 @@ let package = Package(
         .target(
             name: "Transfer",
             dependencies: [
-                "Accounts", "IdentityService", "Linking", "Passwords", "Projects", "Secrets", "Storage", "StrictJSON",
+                "Accounts", "IdentityService", "Domain", "Passwords", "Projects", "Secrets", "Storage", "StrictJSON",
                 "Text",
             ],
             swiftSettings: strict
@@ -252,10 +253,10 @@ let package = Package(
         .executableTarget(
             name: "identity",
             dependencies: [
-                "Accounts", "Administration", "Delivery", "Development", "Federation", "IdentityService", "Linking",
+                "Accounts", "Administration", "Delivery", "Development", "Federation", "IdentityService", "Domain",
                 "Migrations", "OAuth", "Outbound", "Passwords", "Postgres", "Projects", "SMTPClient", "Secrets",
                 "Sessions",
-                "Storage", "StrictJSON", "Text", "Traces", "Transfer", argumentParser, configuration, httpTypes,
+                "Storage", "StrictJSON", "Text", "Requests", "Transfer", argumentParser, configuration, httpTypes,
                 logging, serviceLifecycle, unixSignals,
             ],
             path: "Sources/IdentityCLI",
@@ -277,7 +278,7 @@ let package = Package(
         .target(
             name: "TestKit",
             dependencies: [
-                "Accounts", "Delivery", "Development", "Federation", "IdentityService", "Linking", "Migrations",
+                "Accounts", "Delivery", "Development", "Federation", "IdentityService", "Domain", "Migrations",
                 "Outbound", "Passkeys", "Passwords", "Postgres", "Projects", "SMTPClient", "Secrets", "Sessions",
                 "Storage", "StrictJSON", "Text", asyncHTTPClient, crypto, httpTypes, inMemoryLogging,
                 jwtKit, logging, nioCore, nioFoundation, nioHTTP1, nioPosix, nioSSL, serviceLifecycle, yams,
@@ -286,14 +287,14 @@ let package = Package(
             exclude: ["Mail/mail_server.py"],
             swiftSettings: tests
         ),
-        .testTarget(name: "LinkingTests", dependencies: ["Linking"], swiftSettings: tests),
+        .testTarget(name: "DomainTests", dependencies: ["Domain"], swiftSettings: tests),
         .testTarget(
             name: "UnitTests",
             dependencies: [
-                "Delivery", "Development", "Federation", "Linking", "Migrations", "OAuth", "Outbound", "Passkeys",
+                "Delivery", "Development", "Federation", "Domain", "Migrations", "OAuth", "Outbound", "Passkeys",
                 "Passwords", "Postgres", "Projects", "SMTPClient", "Secrets", "Sessions", "Storage", "StrictJSON",
                 "SystemCrypto",
-                "TestKit", "Text", "Traces", crypto, cryptoExtras, httpTypes, jwtKit, logging, nioCore, nioPosix,
+                "TestKit", "Text", "Requests", crypto, cryptoExtras, httpTypes, jwtKit, logging, nioCore, nioPosix,
                 serviceLifecycle, swiftASN1, x509, yams,
             ],
             swiftSettings: tests
@@ -301,7 +302,7 @@ let package = Package(
         .testTarget(
             name: "ServiceTests",
             dependencies: [
-                "Accounts", "Administration", "Delivery", "Development", "Federation", "IdentityService", "Linking",
+                "Accounts", "Administration", "Delivery", "Development", "Federation", "IdentityService", "Domain",
                 "Migrations", "OAuth", "Outbound", "Passkeys", "Passwords", "Postgres", "Projects", "SMTPClient",
                 "Secrets",
                 "Sessions", "Storage", "StrictJSON", "SystemCrypto", "TestKit", "Text", "Transfer", asyncHTTPClient,

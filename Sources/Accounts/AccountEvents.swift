@@ -1,9 +1,9 @@
 import Federation
-import Linking
+import Domain
 package import Prometheus
 package import Storage
 import Synchronization
-import Traces
+import Requests
 package import struct Foundation.Date
 
 /// Counts of sign-ins by outcome, since the start.
@@ -11,7 +11,7 @@ package final class AccountEvents: RequestEvents {
     private static var current: AccountEvents? { RequestContext.current.events as? AccountEvents }
 
     package struct SignIn: Hashable, Sendable {
-        /// ``Linking/ProviderID/family``.
+        /// ``Domain/ProviderID/family``.
         package var provider: String
         package var outcome: Outcome
 

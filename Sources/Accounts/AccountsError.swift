@@ -1,5 +1,5 @@
 package import Federation
-package import Linking
+package import Domain
 import Logging
 import Projects
 package import Sessions

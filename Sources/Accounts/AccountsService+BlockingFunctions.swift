@@ -1,6 +1,6 @@
 import Delivery
 import Federation
-import Linking
+import Domain
 import Logging
 import Projects
 import Secrets

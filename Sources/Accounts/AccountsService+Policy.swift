@@ -1,5 +1,5 @@
 import Federation
-import Linking
+import Domain
 import Projects
 import Storage
 

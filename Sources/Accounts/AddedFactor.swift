@@ -1,4 +1,4 @@
-package import Linking
+package import Domain
 import Storage
 
 /// What the link in the message about a new second factor or passkey removes.

@@ -1,5 +1,5 @@
 package import struct Foundation.Date
-import Linking
+import Domain
 import Projects
 import Secrets
 import Text

@@ -1,5 +1,5 @@
 import Federation
-import Linking
+import Domain
 import Passkeys
 package import Projects
 package import struct Foundation.Date

@@ -1,4 +1,4 @@
-package import Linking
+package import Domain
 package import Projects
 
 /// An error or a warning about a project's configuration.

@@ -1,4 +1,4 @@
-package import Linking
+package import Domain
 package import Projects
 package import Storage
 package import struct Foundation.Date

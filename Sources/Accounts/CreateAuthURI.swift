@@ -1,5 +1,5 @@
 package import Federation
-import Linking
+import Domain
 import Projects
 package import Secrets
 import Storage

@@ -1,4 +1,4 @@
-package import Linking
+package import Domain
 import Storage
 
 extension AccountsService { package var credentialState: ReadCredentialState { ReadCredentialState(service: self) } }

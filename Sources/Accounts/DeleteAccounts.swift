@@ -1,4 +1,4 @@
-import Linking
+import Domain
 package import Projects
 import Storage
 

@@ -1,14 +1,14 @@
 import Delivery
 import Federation
 import Foundation
-import Linking
+import Domain
 package import Logging
 package import Prometheus
 import Projects
 import Secrets
 import ServiceLifecycle
 import Storage
-import Traces
+import Requests
 
 /// Delivers the messages in the outbox, on all nodes in parallel, each message by one node at a time.
 package struct DeliverMessages: Service {

@@ -1,5 +1,5 @@
 package import Foundation
-package import Linking
+package import Domain
 import Projects
 package import Secrets
 import Sessions

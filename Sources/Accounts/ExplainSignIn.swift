@@ -1,5 +1,5 @@
 import Federation
-package import Linking
+package import Domain
 package import Projects
 import Storage
 

@@ -1,4 +1,4 @@
-package import Linking
+package import Domain
 import Passkeys
 package import Passwords
 package import Projects

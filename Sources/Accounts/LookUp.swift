@@ -1,4 +1,4 @@
-package import Linking
+package import Domain
 
 extension AccountsService { package var lookUp: LookUp { LookUp(service: self) } }
 

@@ -1,5 +1,5 @@
 package import struct Foundation.Date
-package import Linking
+package import Domain
 package import Projects
 import Secrets
 package import Storage

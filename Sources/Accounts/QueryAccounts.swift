@@ -1,5 +1,5 @@
 import Foundation
-package import Linking
+package import Domain
 package import Projects
 import Secrets
 package import Storage

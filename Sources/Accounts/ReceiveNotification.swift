@@ -1,6 +1,6 @@
 package import Federation
 package import struct Foundation.Date
-package import Linking
+package import Domain
 import Projects
 import Storage
 

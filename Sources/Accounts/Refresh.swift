@@ -1,10 +1,10 @@
-package import Linking
+package import Domain
 import OAuth
 package import Projects
 package import Secrets
 import Sessions
 import Storage
-import Traces
+import Requests
 import struct Foundation.Date
 
 extension AccountsService { package var refresh: Refresh { Refresh(service: self) } }

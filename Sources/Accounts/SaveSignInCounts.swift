@@ -2,7 +2,7 @@ import AsyncAlgorithms
 package import Logging
 import ServiceLifecycle
 package import Storage
-import Traces
+import Requests
 
 /// Adds a node's sign-in counts to the database, so that no sign-in has to.
 ///

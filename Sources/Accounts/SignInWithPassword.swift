@@ -1,4 +1,4 @@
-package import Linking
+package import Domain
 import Passwords
 import Projects
 package import Secrets

@@ -1,4 +1,4 @@
-package import Linking
+package import Domain
 import Projects
 package import Secrets
 import Sessions

@@ -1,6 +1,6 @@
 import Delivery
 import Federation
-package import Linking
+package import Domain
 package import Projects
 import Secrets
 import Storage

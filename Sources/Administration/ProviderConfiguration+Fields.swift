@@ -1,5 +1,5 @@
 package import Federation
-package import Linking
+package import Domain
 package import Projects
 package import StrictJSON
 

@@ -1,4 +1,4 @@
-package import Linking
+package import Domain
 
 /// A message to ourselves: delete tokens of a provider that its configuration no longer stores.
 package struct ForgottenTokens: Sendable, Codable {

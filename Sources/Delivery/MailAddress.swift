@@ -1,4 +1,4 @@
-package import Linking
+package import Domain
 
 /// The sender of an email: an address and a name that are safe in a header.
 package struct MailAddress: Sendable, Hashable {

@@ -1,5 +1,5 @@
 package import Foundation
-import Linking
+import Domain
 package import Projects
 import Text
 

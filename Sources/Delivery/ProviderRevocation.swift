@@ -1,4 +1,4 @@
-package import Linking
+package import Domain
 
 /// A grant to revoke at its provider, because the user unlinked it or deleted the account.
 package struct ProviderRevocation: Sendable, Codable {

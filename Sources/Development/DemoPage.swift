@@ -1,6 +1,6 @@
 import HTTPTypes
 package import IdentityService
-import Linking
+import Domain
 import NIOCore
 import Passkeys
 package import Projects

@@ -2,7 +2,7 @@ import Delivery
 import Foundation
 import HTTPTypes
 import IdentityService
-import Linking
+import Domain
 import Projects
 import Storage
 import Text

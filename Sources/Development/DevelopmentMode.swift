@@ -2,7 +2,7 @@ package import Accounts
 import Federation
 import HTTPTypes
 package import IdentityService
-import Linking
+import Domain
 package import Projects
 import Sessions
 package import Storage

@@ -1,7 +1,7 @@
 import Accounts
 import HTTPTypes
 import IdentityService
-import Linking
+import Domain
 import Projects
 import Secrets
 import Storage

@@ -3,10 +3,10 @@ import Delivery
 import Foundation
 import HTTPTypes
 package import IdentityService
-import Linking
+import Domain
 import Projects
 package import Storage
-import Traces
+import Requests
 
 /// The Firebase emulator's utility endpoints, without credentials: test suites wipe accounts and read codes with them.
 package struct EmulatorRoutes: Sendable {

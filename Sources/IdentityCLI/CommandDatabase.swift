@@ -4,7 +4,7 @@ import ArgumentParser
 import Federation
 import Foundation
 import IdentityService
-import Linking
+import Domain
 import Logging
 import Migrations
 import Outbound
@@ -13,7 +13,7 @@ import Postgres
 import Projects
 import Secrets
 import Storage
-import Traces
+import Requests
 
 /// The database of a command: from the configuration, or with `--data` that of an `identity dev`.
 struct DatabaseOptions: ParsableArguments {

@@ -8,7 +8,7 @@ package import Projects
 import Secrets
 import Storage
 
-/// The service assembled over its use cases: routes, gate, metrics.
+/// The service assembled over its use cases: routes, authenticator, metrics.
 ///
 /// Both the commands and the tests use it.
 package struct ServiceAssembly: Sendable {
@@ -89,7 +89,7 @@ package struct ServiceAssembly: Sendable {
             development: accounts.development,
             operations: ConsoleOperations(accounts, deliveries, signInCounts)
         )
-        let gate = Gate(
+        let authenticator = RequestAuthenticator(
             projectForKey: { key, network in
                 // In `identity dev` any key will do, but one that was made for a project means that one.
                 if key.looksGenerated {
@@ -119,11 +119,11 @@ package struct ServiceAssembly: Sendable {
             accounts: accounts,
             deployment: deployment,
             snapshot: { accounts.stores.configuration.snapshot },
-            projectOfKey: { try await gate.project(ofKeyIn: $1, query: $0, host: .identityToolkit) },
+            projectOfKey: { try await authenticator.project(ofKeyIn: $1, query: $0, host: .identityToolkit) },
             development: accounts.development,
             responder: ServiceResponder(
                 table: RouteTable(CookieRoutes.operations(of: ofAPI)),
-                gate: gate,
+                authenticator: authenticator,
                 isForBrowsers: false,
                 load: load,
                 events: events,
@@ -147,7 +147,7 @@ package struct ServiceAssembly: Sendable {
         let served = accounts.development ? metrics.routes + api : api
         responder = ServiceResponder(
             table: RouteTable(served + options.routesOverRoutes(served)),
-            gate: gate,
+            authenticator: authenticator,
             limits: options.limits,
             load: load,
             unmatched: unmatched,
@@ -157,7 +157,7 @@ package struct ServiceAssembly: Sendable {
         )
         operations = ServiceResponder(
             table: RouteTable(metrics.routes + health.routes),
-            gate: gate,
+            authenticator: authenticator,
             isForBrowsers: false,
             limits: options.limits,
             logger: logger,

@@ -1,4 +1,4 @@
-package import Linking
+package import Domain
 import Secrets
 package import StrictJSON
 

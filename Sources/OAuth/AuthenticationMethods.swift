@@ -1,4 +1,4 @@
-package import Linking
+package import Domain
 
 /// `amr` of a session (RFC 8176 §2).
 package enum AuthenticationMethods {

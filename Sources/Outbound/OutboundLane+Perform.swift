@@ -3,7 +3,7 @@ import HTTPTypes
 import NIOCore
 import NIOHTTP1
 import NIOPosix
-import Traces
+import Requests
 
 #if canImport(Glibc)
 import Glibc

@@ -1,4 +1,4 @@
-package import Linking
+package import Domain
 
 extension ConfigurationSnapshot {
     /// The enabled sign-in methods of a project, or of one of its tenants.

@@ -1,4 +1,4 @@
-package import Linking
+package import Domain
 import Text
 
 /// The version of all configuration in the database.

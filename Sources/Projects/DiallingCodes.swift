@@ -1,4 +1,4 @@
-package import Linking
+package import Domain
 
 /// The possible regions (ISO 3166-1) of a phone number, by its dialing code (ITU-T E.164).
 ///

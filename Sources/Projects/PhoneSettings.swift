@@ -1,4 +1,4 @@
-package import Linking
+package import Domain
 
 /// Phone sign-in, `signIn.phoneNumber`, and the regions for SMS, `smsRegionConfig`.
 package struct PhoneSettings: Sendable, Hashable, Codable {

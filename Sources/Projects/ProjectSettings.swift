@@ -1,4 +1,4 @@
-package import Linking
+package import Domain
 package import struct Foundation.Date
 
 /// A project's settings: the members of `projects/{p}/config`.

@@ -1,4 +1,4 @@
-package import Linking
+package import Domain
 package import Secrets
 
 /// An admin's configuration of one identity provider of a project.

@@ -1,4 +1,4 @@
-package import Linking
+package import Domain
 package import Projects
 
 /// The claims of an ID token.

@@ -1,4 +1,4 @@
-package import Linking
+package import Domain
 package import Projects
 
 /// The content of one of our ID tokens after its signature, issuer, audience and times were checked.

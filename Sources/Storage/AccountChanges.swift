@@ -1,4 +1,4 @@
-package import Linking
+package import Domain
 import Passwords
 package import Projects
 package import struct Foundation.Date

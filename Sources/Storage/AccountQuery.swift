@@ -1,4 +1,4 @@
-package import Linking
+package import Domain
 package import struct Foundation.Date
 
 /// An admin's query for accounts: its conditions, all of which must match, and the order.

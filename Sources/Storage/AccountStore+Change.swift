@@ -1,5 +1,5 @@
 import Delivery
-package import Linking
+package import Domain
 import Passwords
 import Postgres
 package import Projects

@@ -1,4 +1,4 @@
-import Linking
+import Domain
 import Postgres
 import Projects
 
@@ -8,7 +8,7 @@ extension AccountStore {
     /// The parts of a statement that remove an account's earlier credentials when its email is first verified.
     ///
     /// These are linked credentials, phone, passkeys, sessions and codes (threats.md, T-A1, T-A7);
-    /// ``Linking/Account/dropUnproved(validSince:)`` changes the account's own columns.
+    /// ``Domain/Account/dropUnproved(validSince:)`` changes the account's own columns.
     ///
     /// - Parameter provider: the provider whose row stays, because another subject replaces it.
     func dropUnproved(

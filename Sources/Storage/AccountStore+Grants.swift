@@ -1,7 +1,7 @@
 import Delivery
 import Federation
 package import Foundation
-package import Linking
+package import Domain
 import Postgres
 package import Projects
 import Secrets

@@ -1,5 +1,5 @@
 package import struct Foundation.Date
-package import Linking
+package import Domain
 import Passwords
 import Postgres
 package import Projects

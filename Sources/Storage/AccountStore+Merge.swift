@@ -1,6 +1,6 @@
 import Delivery
 package import Foundation
-package import Linking
+package import Domain
 import Postgres
 package import Projects
 import Secrets

@@ -1,8 +1,8 @@
-package import Linking
+package import Domain
 import Postgres
 package import Projects
 import Sessions
-import Traces
+import Requests
 package import struct Foundation.Date
 
 /// Sign-ins that do not change the account: they open a session and use the one-time code.

@@ -1,4 +1,4 @@
-package import Linking
+package import Domain
 import Postgres
 package import Projects
 package import struct Foundation.Date

@@ -1,4 +1,4 @@
-package import Linking
+package import Domain
 import Postgres
 package import Projects
 package import struct Foundation.Date
@@ -6,7 +6,7 @@ package import struct Foundation.Date
 /// What an attempt at a second factor's code depends on.
 package struct SecondFactorStanding: Sendable {
     package let isDisabled: Bool
-    /// As ``Linking/Account/revokedVersion``.
+    /// As ``Domain/Account/revokedVersion``.
     package let revokedVersion: Int64
     /// Whether the account proved a second factor in the caller's network within a month.
     package let isAtHome: Bool

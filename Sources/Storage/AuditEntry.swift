@@ -1,7 +1,7 @@
-import Linking
+import Domain
 import Postgres
 import Projects
-import Traces
+import Requests
 
 import struct Foundation.Date
 

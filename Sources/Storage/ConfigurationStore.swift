@@ -6,7 +6,7 @@ package import Secrets
 import ServiceLifecycle
 package import Sessions
 import Synchronization
-import Traces
+import Requests
 package import struct Foundation.Date
 
 /// The node's view of projects, keys, providers and signing keys, and the statements that change them.

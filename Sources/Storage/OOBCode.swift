@@ -1,5 +1,5 @@
 package import Delivery
-package import Linking
+package import Domain
 import Postgres
 package import Projects
 import Secrets

@@ -1,6 +1,6 @@
 import Delivery
 package import Foundation
-import Linking
+import Domain
 import OAuth
 import Postgres
 package import Projects

@@ -1,10 +1,10 @@
 package import Federation
 package import Foundation
-package import Linking
+package import Domain
 package import Postgres
 package import Projects
 package import Secrets
-import Traces
+import Requests
 
 /// Pending credentials of account conflicts: their identity was verified, and no account has it yet.
 package struct PendingCredentialStore: Sendable {

@@ -1,4 +1,4 @@
-import Linking
+import Domain
 import Postgres
 
 /// The columns of a profile in one table, in the order of ``Profile/fields``.

@@ -1,5 +1,5 @@
 import Foundation
-import Linking
+import Domain
 package import Postgres
 import Secrets
 

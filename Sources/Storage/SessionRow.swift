@@ -1,4 +1,4 @@
-import Linking
+import Domain
 import Postgres
 import Sessions
 

@@ -1,5 +1,5 @@
 import Delivery
-package import Linking
+package import Domain
 package import OAuth
 import Postgres
 package import Projects

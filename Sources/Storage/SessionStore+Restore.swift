@@ -1,4 +1,4 @@
-import Linking
+import Domain
 import Postgres
 package import Projects
 import Sessions

@@ -1,6 +1,6 @@
-package import Linking
+package import Domain
 package import Sessions
-import Traces
+import Requests
 
 /// A session to insert, which starts with evidence.
 package struct NewSession: Sendable {

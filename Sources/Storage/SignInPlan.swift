@@ -1,4 +1,4 @@
-package import Linking
+package import Domain
 import Projects
 
 /// What a sign-in or a link with a provider's identity writes.

@@ -1,6 +1,6 @@
 package import Delivery
 package import Federation
-package import Linking
+package import Domain
 import Postgres
 package import Projects
 package import struct Foundation.Date

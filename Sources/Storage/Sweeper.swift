@@ -1,9 +1,9 @@
 import AsyncAlgorithms
-import Linking
+import Domain
 package import Logging
 package import Postgres
 import ServiceLifecycle
-import Traces
+import Requests
 package import struct Foundation.Date
 
 /// Deletes expired rows: unfinished flows and unused challenges, pending credentials, hashes of used ID tokens, handled events, messages that

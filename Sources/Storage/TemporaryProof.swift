@@ -1,5 +1,5 @@
 import Foundation
-package import Linking
+package import Domain
 package import Projects
 package import Secrets
 

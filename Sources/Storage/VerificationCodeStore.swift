@@ -1,6 +1,6 @@
 package import Delivery
 package import Foundation
-package import Linking
+package import Domain
 import Postgres
 package import Projects
 package import Secrets

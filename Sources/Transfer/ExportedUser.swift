@@ -1,6 +1,6 @@
 import Foundation
 import IdentityService
-import Linking
+import Domain
 import Passwords
 import Projects
 import Secrets

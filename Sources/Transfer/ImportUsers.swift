@@ -1,6 +1,6 @@
 package import Accounts
 import IdentityService
-import Linking
+import Domain
 import Passwords
 package import Projects
 import Secrets

@@ -1,6 +1,6 @@
 """PyPI's `phonenumbers`, the port of libphonenumber, as the source and the judge of how numbers are normalized.
 
-    judge.py plans                  the table of Sources/Linking/NumberingPlan+Table.swift
+    judge.py plans                  the table of Sources/Domain/NumberingPlan+Table.swift
     judge.py numbers COUNT SEED     numbers of all regions, each with its normal form, or nothing if it must be refused
 """
 

@@ -4,7 +4,7 @@ import Federation
 import Foundation
 import IdentityService
 import InMemoryLogging
-import Linking
+import Domain
 import Logging
 import Outbound
 import Passwords

@@ -1,9 +1,9 @@
 package import Federation
-package import Linking
+package import Domain
 import Projects
 package import Secrets
 import Storage
-import Traces
+import Requests
 
 extension AccountsService { package var rehearseSignIn: RehearseSignIn { RehearseSignIn(service: self) } }
 

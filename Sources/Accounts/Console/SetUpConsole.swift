@@ -4,7 +4,7 @@ import Projects
 package import Secrets
 import Storage
 import Text
-import Traces
+import Requests
 
 extension AccountsService { package var setUpConsole: SetUpConsole { SetUpConsole(service: self) } }
 

@@ -1,10 +1,10 @@
 import struct Foundation.Date
-import Linking
+import Domain
 import Passwords
 package import Projects
 package import Secrets
 package import Storage
-import Traces
+import Requests
 import Text
 
 extension AccountsService { package var signInToConsole: SignInToConsole { SignInToConsole(service: self) } }

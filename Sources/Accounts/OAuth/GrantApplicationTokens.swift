@@ -1,6 +1,6 @@
 package import OAuth
 package import Secrets
-import Linking
+import Domain
 import Projects
 import Sessions
 import Storage

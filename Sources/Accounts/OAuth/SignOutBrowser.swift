@@ -1,4 +1,4 @@
-import Linking
+import Domain
 import OAuth
 import Projects
 package import Secrets

@@ -1,4 +1,4 @@
-import Linking
+import Domain
 import Logging
 import Passkeys
 import Projects

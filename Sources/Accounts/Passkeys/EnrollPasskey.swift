@@ -1,4 +1,4 @@
-package import Linking
+package import Domain
 package import Passkeys
 import Projects
 import Secrets

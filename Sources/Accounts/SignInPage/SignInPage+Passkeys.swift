@@ -1,4 +1,4 @@
-package import Linking
+package import Domain
 package import Passkeys
 package import Projects
 import Secrets
@@ -79,7 +79,7 @@ extension SignInPage {
         return try await goOn(with: result.tokens, visit, caller)
     }
 
-    /// - Parameter id: as ``Linking/Passkey/id``.
+    /// - Parameter id: as ``Domain/Passkey/id``.
     package func removePasskey(_ id: String, _ visit: PageVisit, _ caller: Caller) async throws -> Outcome {
         guard let signedIn = visit.signedIn else { throw AccountsError.invalidSessionInfo }
         var request = UpdateAccount.Request()

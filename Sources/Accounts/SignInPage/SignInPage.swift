@@ -1,5 +1,5 @@
 import Federation
-import Linking
+import Domain
 import OAuth
 package import Projects
 package import Secrets

@@ -1,7 +1,7 @@
 package import Accounts
 import Foundation
 import IdentityService
-import Linking
+import Domain
 import Passwords
 package import Projects
 import Secrets

@@ -1,4 +1,4 @@
-package import Linking
+package import Domain
 
 /// A verifier of direct credentials that runs before the definitions.
 ///

@@ -1,4 +1,4 @@
-package import Linking
+package import Domain
 import Secrets
 
 /// The result of every successful verification: the identity, and the tokens that the provider returned.

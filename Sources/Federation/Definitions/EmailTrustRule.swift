@@ -1,6 +1,6 @@
-package import Linking
+package import Domain
 
-/// ``Linking/EmailTrust`` in the format of a configuration.
+/// ``Domain/EmailTrust`` in the format of a configuration.
 package enum EmailTrustRule: Sendable, Hashable, Codable {
     case always, never, claim
     case domains(Set<String>, orAuthority: Bool)

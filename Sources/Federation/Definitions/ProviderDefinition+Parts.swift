@@ -1,4 +1,4 @@
-package import Linking
+package import Domain
 
 extension ProviderDefinition {
     /// Absolute URLs; nil if the provider has none or discovery contains it.

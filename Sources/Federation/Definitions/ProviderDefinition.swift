@@ -1,4 +1,4 @@
-package import Linking
+package import Domain
 
 /// Everything that the service knows about an identity provider, as data.
 ///

@@ -1,4 +1,4 @@
-package import Linking
+package import Domain
 package import StrictJSON
 import SystemCrypto
 import Text

@@ -1,4 +1,4 @@
-import Linking
+import Domain
 import Projects
 
 /// A provider ready for use: its definition, its discovery, and our client there.

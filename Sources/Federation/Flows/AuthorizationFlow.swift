@@ -1,4 +1,4 @@
-package import Linking
+package import Domain
 
 /// The values that the callback of a flow is checked against.
 ///

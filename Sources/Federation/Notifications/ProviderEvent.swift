@@ -1,4 +1,4 @@
-package import Linking
+package import Domain
 package import struct Foundation.Date
 
 /// A provider's event about a user, after its signature was verified.

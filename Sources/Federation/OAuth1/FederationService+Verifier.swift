@@ -1,4 +1,4 @@
-import Linking
+import Domain
 import Outbound
 import Projects
 import Secrets

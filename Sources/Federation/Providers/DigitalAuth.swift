@@ -1,4 +1,4 @@
-import Linking
+import Domain
 
 extension ProviderDefinition {
     /// Japan's Digital Agency: sign-in with a My Number card in its app (デジタル認証アプリ).

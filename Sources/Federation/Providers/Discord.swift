@@ -1,5 +1,5 @@
 import HTTPTypes
-import Linking
+import Domain
 import Outbound
 import Projects
 import StrictJSON

@@ -1,6 +1,6 @@
 import Crypto
 import HTTPTypes
-import Linking
+import Domain
 import Outbound
 import Projects
 import Secrets

@@ -1,4 +1,4 @@
-import Linking
+import Domain
 
 extension ProviderDefinition {
     /// Feedly; for the sandbox, set `base` in `variables` (`https://sandbox.feedly.com`).

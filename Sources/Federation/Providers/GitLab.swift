@@ -1,4 +1,4 @@
-import Linking
+import Domain
 
 extension ProviderDefinition {
     /// GitLab, or a self-hosted server with its `issuer`.

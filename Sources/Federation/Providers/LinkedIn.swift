@@ -1,4 +1,4 @@
-import Linking
+import Domain
 
 extension ProviderDefinition {
     /// LinkedIn: it returns no nonce, and `email_verified` is text in the ID token.

@@ -1,4 +1,4 @@
-import Linking
+import Domain
 
 extension ProviderDefinition {
     /// Sign in with Slack: errors come with status 200 and `"ok": false`.

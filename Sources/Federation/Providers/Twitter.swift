@@ -1,4 +1,4 @@
-import Linking
+import Domain
 
 extension ProviderDefinition {
     /// Twitter, as X still calls its OAuth 1.0a: every call is signed with the client's secret and the token's.

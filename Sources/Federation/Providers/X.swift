@@ -1,4 +1,4 @@
-import Linking
+import Domain
 
 extension ProviderDefinition {
     /// X with OAuth 2.0; the email requires the scope `users.email` and is not marked as verified.

@@ -1,4 +1,4 @@
-import Linking
+import Domain
 
 extension ProviderDefinition {
     /// Yahoo.

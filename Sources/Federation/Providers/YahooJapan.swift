@@ -1,4 +1,4 @@
-import Linking
+import Domain
 
 extension ProviderDefinition {
     /// Yahoo! JAPAN (YConnect v2), which shares only the name with ``yahoo``.

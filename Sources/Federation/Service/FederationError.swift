@@ -1,4 +1,4 @@
-package import Linking
+package import Domain
 
 /// Why a sign-in with a provider failed.
 ///

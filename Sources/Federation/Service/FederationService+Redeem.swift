@@ -1,6 +1,6 @@
 import Foundation
 import HTTPTypes
-import Linking
+import Domain
 import Outbound
 package import Projects
 import Secrets

@@ -1,10 +1,10 @@
-package import Linking
+package import Domain
 package import Prometheus
 
 /// The results of calls to identity providers, each request separately.
 package final class ProviderCalls: Sendable {
     package struct Key: Hashable, Sendable {
-        /// ``Linking/ProviderID/family``.
+        /// ``Domain/ProviderID/family``.
         package var provider: String
         package var outcome: Outcome
 

@@ -1,4 +1,4 @@
-import Linking
+import Domain
 import Projects
 package import Secrets
 package import StrictJSON

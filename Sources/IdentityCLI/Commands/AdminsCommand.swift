@@ -1,7 +1,7 @@
 import Administration
 import ArgumentParser
 import Foundation
-import Linking
+import Domain
 import Projects
 import Secrets
 import Storage

@@ -1,7 +1,7 @@
 import ArgumentParser
 import Foundation
 import IdentityService
-import Linking
+import Domain
 import Projects
 import Storage
 

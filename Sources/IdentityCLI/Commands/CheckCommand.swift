@@ -2,7 +2,7 @@ import Accounts
 import ArgumentParser
 import Foundation
 import IdentityService
-import Linking
+import Domain
 import Outbound
 import Projects
 import Secrets

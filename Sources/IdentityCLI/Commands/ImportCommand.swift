@@ -1,7 +1,7 @@
 import Accounts
 import ArgumentParser
 import Foundation
-import Linking
+import Domain
 import Projects
 import Storage
 import Transfer

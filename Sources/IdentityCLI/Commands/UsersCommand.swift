@@ -1,6 +1,6 @@
 import ArgumentParser
 import Foundation
-import Linking
+import Domain
 import Projects
 import Storage
 

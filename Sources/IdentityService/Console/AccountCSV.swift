@@ -1,7 +1,7 @@
 import Accounts
 import Text
 import HTTPTypes
-import Linking
+import Domain
 import NIOCore
 
 import struct Foundation.Date

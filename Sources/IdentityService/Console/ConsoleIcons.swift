@@ -1,4 +1,4 @@
-import Linking
+import Domain
 
 /// Our own drawings of sign-in methods: a picture of the service's own, a monogram of each provider, because its logo
 /// is its own.

@@ -1,12 +1,12 @@
 import Accounts
 import Administration
 import HTTPTypes
-import Linking
+import Domain
 import Projects
 import Secrets
 import Storage
 import Text
-import Traces
+import Requests
 
 /// `/console`: the pages for the service's admins (docs/operations/console.md).
 ///

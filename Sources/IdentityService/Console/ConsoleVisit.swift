@@ -1,5 +1,5 @@
 import Accounts
-import Linking
+import Domain
 import NIOCore
 import Projects
 import Secrets

@@ -1,6 +1,6 @@
 import HTTPTypes
 import Logging
-import Traces
+import Requests
 
 /// The log line of a request: the operation and its result; never a query, a header, a body or a name from them.
 struct AccessEntry {

@@ -474,7 +474,7 @@ extension ServiceResponder {
         guard Request.hasBody(head.fieldMethod),
             case .route(let route, _) = table.match(head.fieldMethod, String(head.uri.prefix { $0 != "?" }))
         else { return nil }
-        let hasBearer = head.headers.first(name: "authorization").flatMap(Gate.bearerToken) != nil
+        let hasBearer = head.headers.first(name: "authorization").flatMap(RequestAuthenticator.bearerToken) != nil
         return route.bodyLimit(hasBearer: hasBearer)
     }
 }

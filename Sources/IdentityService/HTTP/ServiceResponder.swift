@@ -7,13 +7,13 @@ import Postgres
 import Projects
 import Storage
 import Text
-import Traces
+import Requests
 
 /// Responds to every request: finds the route, checks the credential, reads the body, calls the handler, and creates
 /// one response and one log line.
 package struct ServiceResponder: Sendable {
     package let table: RouteTable
-    private let gate: Gate
+    private let authenticator: RequestAuthenticator
     /// Whether pages of other origins may call it.
     private let isForBrowsers: Bool
     let limits: Limits
@@ -50,7 +50,7 @@ package struct ServiceResponder: Sendable {
 
     init(
         table: RouteTable,
-        gate: Gate,
+        authenticator: RequestAuthenticator,
         isForBrowsers: Bool = true,
         limits: Limits = Limits(),
         load: ServerLoad? = nil,
@@ -60,7 +60,7 @@ package struct ServiceResponder: Sendable {
         now: @escaping @Sendable () -> Date
     ) {
         self.table = table
-        self.gate = gate
+        self.authenticator = authenticator
         self.isForBrowsers = isForBrowsers
         self.limits = limits
         self.load = load ?? ServerLoad(limits)
@@ -119,7 +119,7 @@ package struct ServiceResponder: Sendable {
     ) async throws -> Response {
         if let refusal = request.refusal { throw refusal }
         if request.method == .options, isForBrowsers {
-            return CrossOrigin.preflight(request.headers, isTrusted: gate.trustsOrigin(request.headers))
+            return CrossOrigin.preflight(request.headers, isTrusted: authenticator.trustsOrigin(request.headers))
         }
         switch match {
         case .none: throw WireError.notFound
@@ -173,30 +173,32 @@ package struct ServiceResponder: Sendable {
         case .open(let handler):
             return try await acting(in: call, route, id) { try await handler(call) }
         case .client(_, let handler) where visitor != nil:
-            let admin = try await gate.admin(call.headers)
-            let project = try await gate.project(of: call, forBackEnd: admin, host: route.host)
+            let admin = try await authenticator.admin(call.headers)
+            let project = try await authenticator.project(of: call, forBackEnd: admin, host: route.host)
             return try await self.call(
                 handler,
                 call,
                 project,
-                apiKey: try gate.key(call.query, call.headers),
+                apiKey: try authenticator.key(call.query, call.headers),
                 route,
                 id
             )
-        case .client(let form?, _) where Gate.hasBearer(call.headers):
+        case .client(let form?, _) where RequestAuthenticator.hasBearer(call.headers):
             return try await self.call(form, call, hasKey: false, route, id)
         case .client(_, let handler):
-            let key = try gate.key(call.query, call.headers)
-            let backEnd = key == nil && Gate.hasBearer(call.headers) ? try await gate.admin(call.headers) : nil
+            let key = try authenticator.key(call.query, call.headers)
+            let backEnd =
+                key == nil && RequestAuthenticator.hasBearer(call.headers)
+                ? try await authenticator.admin(call.headers) : nil
             let project =
                 if let backEnd {
-                    try await gate.project(of: call, forBackEnd: backEnd, host: route.host)
+                    try await authenticator.project(of: call, forBackEnd: backEnd, host: route.host)
                 } else {
-                    try await gate.project(of: call, host: route.host)
+                    try await authenticator.project(of: call, host: route.host)
                 }
             return try await self.call(handler, call, project, apiKey: key, backEnd: backEnd, route, id)
         case .admin(let scope, let handler):
-            let hasKey = try gate.key(call.query, call.headers) != nil
+            let hasKey = try authenticator.key(call.query, call.headers) != nil
             return try await self.call(Route.AdminForm(scope, handler), call, hasKey: hasKey, route, id)
         }
     }
@@ -230,7 +232,7 @@ package struct ServiceResponder: Sendable {
         guard case .client = route.access else {
             throw WireError.invalidRequest("Identity-Client-Address is for operations of end users.", field: nil)
         }
-        guard Gate.hasBearer(request.headers) else {
+        guard RequestAuthenticator.hasBearer(request.headers) else {
             throw WireError.invalidRequest(
                 "Identity-Client-Address needs the credential of a back end, as Authorization: Bearer.",
                 field: nil
@@ -250,14 +252,14 @@ package struct ServiceResponder: Sendable {
         _ route: Route,
         _ id: String
     ) async throws -> Response {
-        let admin = try await gate.admin(call.headers, hasKey: hasKey)
+        let admin = try await authenticator.admin(call.headers, hasKey: hasKey)
         let project =
             if call.parameters["project"] == nil {
-                try await gate.project(of: call, for: admin, scope: form.scope)
+                try await authenticator.project(of: call, for: admin, scope: form.scope)
             } else {
-                try await gate.project(named: call.parameter("project"), for: admin, scope: form.scope)
+                try await authenticator.project(named: call.parameter("project"), for: admin, scope: form.scope)
             }
-        try gate.refuseOtherProject(than: project, in: call, route.host)
+        try authenticator.refuseOtherProject(than: project, in: call, route.host)
         if !route.refused.ofAdmins.isEmpty { try call.json().refuse(route.refused.ofAdmins) }
         let adminCall = try AdminCall(call: call, admin: admin, project: project, scope: form.scope)
         return try await acting(as: admin, in: call, route, id) { try await form.handler(adminCall) }

@@ -1,6 +1,6 @@
 import Accounts
 import Foundation
-package import Linking
+package import Domain
 package import Passwords
 package import Projects
 import Secrets

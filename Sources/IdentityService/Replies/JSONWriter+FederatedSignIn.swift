@@ -1,6 +1,6 @@
 package import Accounts
 import Federation
-import Linking
+import Domain
 package import Projects
 import Secrets
 

@@ -1,5 +1,5 @@
 import Accounts
-import Linking
+import Domain
 
 extension JSONWriter {
     /// The response of `accounts:explainSignIn`.

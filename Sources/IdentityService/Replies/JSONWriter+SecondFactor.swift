@@ -1,5 +1,5 @@
 package import Accounts
-import Linking
+import Domain
 import Secrets
 
 extension JSONWriter {

@@ -1,7 +1,7 @@
 import Accounts
 import Federation
 import HTTPTypes
-import Linking
+import Domain
 import Projects
 import Secrets
 

@@ -1,7 +1,7 @@
 import Accounts
 import Foundation
 import HTTPTypes
-import Linking
+import Domain
 import Projects
 import Storage
 

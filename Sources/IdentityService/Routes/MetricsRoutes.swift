@@ -3,7 +3,7 @@ import Delivery
 import Federation
 import Foundation
 import HTTPTypes
-import Linking
+import Domain
 import NIOCore
 import Passwords
 import Postgres

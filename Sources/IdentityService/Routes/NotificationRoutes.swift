@@ -2,11 +2,11 @@ import Accounts
 import Federation
 import Foundation
 import HTTPTypes
-import Linking
+import Domain
 import NIOCore
 import Projects
 import Storage
-import Traces
+import Requests
 
 /// The endpoints for providers' notifications; they need no credential, because each notification's own signature
 /// authenticates it.

@@ -1,7 +1,7 @@
 import Accounts
 import Foundation
 import HTTPTypes
-package import Linking
+package import Domain
 import Passkeys
 import Secrets
 import StrictJSON

@@ -1,6 +1,6 @@
 import Administration
 import Federation
-import Linking
+import Domain
 
 /// The collections of identity providers, which differ in their IDs and members.
 enum ProviderCollection: String, Sendable {

@@ -1,6 +1,6 @@
 import Administration
 import Federation
-import Linking
+import Domain
 import Projects
 import Secrets
 import StrictJSON

@@ -1,7 +1,7 @@
 import Accounts
 import Administration
 import HTTPTypes
-import Linking
+import Domain
 import Projects
 import Storage
 

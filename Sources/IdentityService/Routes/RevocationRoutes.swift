@@ -1,6 +1,6 @@
 import Accounts
 import HTTPTypes
-import Linking
+import Domain
 import Projects
 import Sessions
 import Storage

@@ -2,7 +2,7 @@ package import Accounts
 import Administration
 package import Federation
 import HTTPTypes
-package import Linking
+package import Domain
 package import OAuth
 import Postgres
 import Projects

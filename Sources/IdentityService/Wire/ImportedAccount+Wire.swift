@@ -1,6 +1,6 @@
 package import Accounts
 import Foundation
-import Linking
+import Domain
 import Sessions
 
 extension ImportAccounts.Entry {

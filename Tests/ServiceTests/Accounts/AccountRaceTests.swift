@@ -1,7 +1,7 @@
 import Development
 import Federation
 import Foundation
-import Linking
+import Domain
 import Postgres
 import Projects
 import Secrets

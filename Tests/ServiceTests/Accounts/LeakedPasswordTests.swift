@@ -1,5 +1,5 @@
 import InMemoryLogging
-import Linking
+import Domain
 import Logging
 import Passwords
 import Projects

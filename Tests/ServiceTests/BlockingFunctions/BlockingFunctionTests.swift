@@ -1,7 +1,7 @@
 import Development
 import Foundation
 import InMemoryLogging
-import Linking
+import Domain
 import Projects
 import Storage
 import StrictJSON

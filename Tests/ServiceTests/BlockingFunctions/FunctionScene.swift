@@ -2,7 +2,7 @@ import Delivery
 import Development
 import Foundation
 import JWTKit
-import Linking
+import Domain
 import Postgres
 import Projects
 import Secrets

@@ -2,7 +2,7 @@ import Accounts
 import Crypto
 import Development
 import Foundation
-import Linking
+import Domain
 import Projects
 import Secrets
 import Testing

@@ -1,5 +1,5 @@
 import FoundationEssentials
-import Linking
+import Domain
 import Projects
 import Sessions
 import Storage

@@ -2,7 +2,7 @@ import Accounts
 import Development
 import Foundation
 import IdentityService
-import Linking
+import Domain
 import Postgres
 import Projects
 import Storage

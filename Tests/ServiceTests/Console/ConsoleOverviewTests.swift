@@ -1,7 +1,7 @@
 import Accounts
 import Foundation
 import IdentityService
-import Linking
+import Domain
 import Postgres
 import Projects
 import Secrets

@@ -1,6 +1,6 @@
 import Foundation
 import Administration
-import Linking
+import Domain
 import Projects
 import Storage
 import TestKit

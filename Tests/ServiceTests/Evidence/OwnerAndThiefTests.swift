@@ -1,7 +1,7 @@
 import Delivery
 import Development
 import Foundation
-import Linking
+import Domain
 import Postgres
 import Projects
 import Storage

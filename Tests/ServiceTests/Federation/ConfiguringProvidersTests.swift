@@ -2,7 +2,7 @@ import Development
 import Federation
 import Foundation
 import InMemoryLogging
-import Linking
+import Domain
 import Postgres
 import Projects
 import TestKit

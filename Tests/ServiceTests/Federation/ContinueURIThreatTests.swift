@@ -1,7 +1,7 @@
 import Accounts
 import Development
 import Foundation
-import Linking
+import Domain
 import Projects
 import TestKit
 import Testing

@@ -1,7 +1,7 @@
 import Crypto
 import Development
 import Foundation
-import Linking
+import Domain
 import Secrets
 import StrictJSON
 import TestKit

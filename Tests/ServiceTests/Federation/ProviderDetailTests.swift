@@ -1,6 +1,6 @@
 import Development
 import Federation
-import Linking
+import Domain
 import Projects
 import Storage
 import Testing

@@ -3,7 +3,7 @@ import Development
 import Federation
 import Foundation
 import IdentityService
-import Linking
+import Domain
 import Outbound
 import Postgres
 import Projects

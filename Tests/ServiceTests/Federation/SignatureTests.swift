@@ -1,6 +1,6 @@
 import Development
 import Foundation
-import Linking
+import Domain
 import Postgres
 import Projects
 import Secrets

@@ -1,6 +1,6 @@
 import Development
 import Foundation
-import Linking
+import Domain
 import StrictJSON
 import TestKit
 import Testing

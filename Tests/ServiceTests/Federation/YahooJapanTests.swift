@@ -1,7 +1,7 @@
 import Development
 import Federation
 import Foundation
-import Linking
+import Domain
 import Projects
 import Storage
 import StrictJSON

@@ -1,7 +1,7 @@
 import Foundation
 import HTTPTypes
 import IdentityService
-import Linking
+import Domain
 import NIOCore
 import StrictJSON
 import Testing

@@ -1,7 +1,7 @@
 import Accounts
 import Federation
 import Foundation
-import Linking
+import Domain
 import Projects
 import StrictJSON
 import Testing

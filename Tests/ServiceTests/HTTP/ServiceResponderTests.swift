@@ -7,7 +7,7 @@ import Postgres
 import StrictJSON
 import TestKit
 import Testing
-import Traces
+import Requests
 
 @Suite("Answering requests")
 struct ServiceResponderTests {

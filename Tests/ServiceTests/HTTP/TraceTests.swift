@@ -2,7 +2,7 @@ import Accounts
 import Development
 import IdentityService
 import InMemoryLogging
-import Linking
+import Domain
 import Logging
 import Postgres
 import Projects

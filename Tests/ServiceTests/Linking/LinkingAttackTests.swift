@@ -1,6 +1,6 @@
 import Development
 import InMemoryLogging
-import Linking
+import Domain
 import Logging
 import Postgres
 import Projects

@@ -1,5 +1,5 @@
 import Development
-import Linking
+import Domain
 import Postgres
 import Projects
 import TestKit

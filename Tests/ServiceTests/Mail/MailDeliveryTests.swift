@@ -3,7 +3,7 @@ import Delivery
 import Foundation
 import IdentityService
 import InMemoryLogging
-import Linking
+import Domain
 import Logging
 import Postgres
 import Projects

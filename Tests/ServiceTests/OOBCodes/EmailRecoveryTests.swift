@@ -1,5 +1,5 @@
 import Delivery
-import Linking
+import Domain
 import Projects
 import Storage
 import Testing

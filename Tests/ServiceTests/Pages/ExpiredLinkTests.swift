@@ -1,6 +1,6 @@
 import Accounts
 import Delivery
-import Linking
+import Domain
 import Projects
 import Storage
 import TestKit

@@ -1,7 +1,7 @@
 import Crypto
 import Foundation
 import InMemoryLogging
-import Linking
+import Domain
 import Passkeys
 import Projects
 import StrictJSON

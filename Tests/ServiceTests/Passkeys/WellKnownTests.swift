@@ -1,4 +1,4 @@
-import Linking
+import Domain
 import Projects
 import Storage
 import TestKit

@@ -3,7 +3,7 @@ import Accounts
 import Delivery
 import Foundation
 import InMemoryLogging
-import Linking
+import Domain
 import Logging
 import Postgres
 import Projects

@@ -1,6 +1,6 @@
 import Foundation
 import InMemoryLogging
-import Linking
+import Domain
 import Postgres
 import Projects
 import Secrets

@@ -1,6 +1,6 @@
 import Federation
 import Foundation
-import Linking
+import Domain
 import Logging
 import Postgres
 import Projects
@@ -10,12 +10,12 @@ import Storage
 import TestKit
 import Testing
 
-/// The generic plans of the hot statements, in `Sources/Storage/Hot/Plans`.
+/// The generic plans of the hot statements, in `Sources/Storage/Batches/Plans`.
 ///
 /// `WRITE_PLANS=1 scripts/test --filter HotPlanTests` writes them anew.
 @Suite("Plans of the hot statements", .database)
 struct HotPlanTests {
-    private static let folder = "Sources/Storage/Hot/Plans"
+    private static let folder = "Sources/Storage/Batches/Plans"
 
     /// Each statement's name, and a text that no other prepared statement contains.
     private static let statements = [

@@ -3,7 +3,7 @@ import Delivery
 import Development
 import Foundation
 import IdentityService
-import Linking
+import Domain
 import Logging
 import Outbound
 import Postgres

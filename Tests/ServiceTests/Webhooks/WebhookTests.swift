@@ -5,7 +5,7 @@ import Development
 import Foundation
 import IdentityService
 import InMemoryLogging
-import Linking
+import Domain
 import Logging
 import Outbound
 import Postgres

@@ -1,7 +1,7 @@
 import Accounts
 import Foundation
 import IdentityService
-import Linking
+import Domain
 import Passwords
 import StrictJSON
 import TestKit

@@ -2,7 +2,7 @@ import Accounts
 import Federation
 import Foundation
 import IdentityService
-import Linking
+import Domain
 import Secrets
 import StrictJSON
 import TestKit

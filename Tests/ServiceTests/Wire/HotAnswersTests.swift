@@ -1,6 +1,6 @@
 import Foundation
 import IdentityService
-import Linking
+import Domain
 import TestKit
 import Testing
 import Text

@@ -1,5 +1,5 @@
 import IdentityService
-import Linking
+import Domain
 import TestKit
 import Testing
 

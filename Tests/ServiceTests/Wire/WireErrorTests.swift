@@ -2,7 +2,7 @@ import Accounts
 import Federation
 import HTTPTypes
 import IdentityService
-import Linking
+import Domain
 import NIOCore
 import Storage
 import TestKit

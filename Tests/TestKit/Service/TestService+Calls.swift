@@ -1,6 +1,6 @@
 import Development
 import Foundation
-package import Linking
+package import Domain
 package import Projects
 import Storage
 import Text

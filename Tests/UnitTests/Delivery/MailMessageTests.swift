@@ -1,6 +1,6 @@
 import Delivery
 import Foundation
-import Linking
+import Domain
 import Projects
 import SMTPClient
 import Secrets

@@ -6,7 +6,7 @@ struct ErrorDocumentTests {
     private static let messages = [
         "Sources/Accounts/AccountsError.swift", "Sources/Accounts/SecondFactorError.swift",
         "Sources/Accounts/Passkeys/PasskeyRefusal.swift", "Sources/Federation/Service/FederationError.swift",
-        "Sources/IdentityService/Wire/ErrorMapping.swift", "Sources/Linking/LinkDecision.swift",
+        "Sources/IdentityService/Wire/ErrorMapping.swift", "Sources/Domain/LinkDecision.swift",
     ]
 
     /// Codes with the statuses that they are answered with, as the sources have them.

@@ -1,7 +1,7 @@
 import Crypto
 import Federation
 import Foundation
-import Linking
+import Domain
 import Outbound
 import Projects
 import Secrets

@@ -2,7 +2,7 @@ import Crypto
 import CryptoExtras
 import Federation
 import Foundation
-import Linking
+import Domain
 import Secrets
 import Testing
 

@@ -1,6 +1,6 @@
 import Foundation
 import JWTKit
-import Linking
+import Domain
 import Projects
 import Secrets
 import Sessions

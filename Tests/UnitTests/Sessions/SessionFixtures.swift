@@ -1,6 +1,6 @@
 import Crypto
 import Foundation
-import Linking
+import Domain
 import Projects
 import Secrets
 import Sessions

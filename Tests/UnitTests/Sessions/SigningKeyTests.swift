@@ -2,7 +2,7 @@ import Crypto
 import CryptoExtras
 import Foundation
 import JWTKit
-import Linking
+import Domain
 import Sessions
 import SwiftASN1
 import SystemCrypto

@@ -1,5 +1,5 @@
 import Testing
-import Traces
+import Requests
 
 @Suite("Trace context")
 struct TraceContextTests {

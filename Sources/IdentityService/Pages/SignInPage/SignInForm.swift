@@ -1,5 +1,5 @@
 import Accounts
-import Linking
+import Domain
 import Projects
 
 /// The hosted sign-in page, at each of its steps.

@@ -1,5 +1,5 @@
 import Development
-import Linking
+import Domain
 import TestKit
 import Text
 

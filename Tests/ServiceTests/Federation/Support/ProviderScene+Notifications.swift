@@ -2,7 +2,7 @@ import Crypto
 import Development
 import Foundation
 import InMemoryLogging
-import Linking
+import Domain
 import Projects
 import Secrets
 import Storage

@@ -1,6 +1,6 @@
 import Federation
 import Foundation
-import Linking
+import Domain
 import Outbound
 import Projects
 import Secrets

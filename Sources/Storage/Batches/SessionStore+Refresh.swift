@@ -1,5 +1,5 @@
 package import Foundation
-package import Linking
+package import Domain
 package import OAuth
 import Postgres
 package import Projects

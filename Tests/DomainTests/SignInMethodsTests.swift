@@ -1,4 +1,4 @@
-import Linking
+import Domain
 import Testing
 
 @Suite("Removing sign-in methods")

@@ -1,4 +1,4 @@
-import Linking
+import Domain
 
 /// The values that tables here speak of: P is the provider at hand, R its subject, E its address.
 enum Samples {

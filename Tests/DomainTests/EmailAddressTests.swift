@@ -1,5 +1,5 @@
 import Foundation
-import Linking
+import Domain
 import Testing
 
 @Suite("Email addresses")

@@ -1,10 +1,10 @@
 import Federation
-package import Linking
+package import Domain
 import Postgres
 import Projects
 import Secrets
 import Sessions
-import Traces
+import Requests
 
 import struct Foundation.Date
 

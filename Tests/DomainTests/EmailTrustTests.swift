@@ -1,4 +1,4 @@
-import Linking
+import Domain
 import Testing
 
 @Suite("When a provider's address counts as proven")

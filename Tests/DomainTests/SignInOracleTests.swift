@@ -1,4 +1,4 @@
-import Linking
+import Domain
 import Testing
 
 /// Every combination of what a sign-in is decided on, against the table written down a second time as plain rows.

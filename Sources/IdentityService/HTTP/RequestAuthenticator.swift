@@ -5,7 +5,7 @@ import Secrets
 import Text
 
 /// Checks a request's credential before anything in its body is used.
-package struct Gate: Sendable {
+package struct RequestAuthenticator: Sendable {
     private let projectForKey: @Sendable (APIKey, _ network: String?) async throws -> Project?
     private let projectNamed: @Sendable (String) async throws -> Project?
     private let unnamedProject: (@Sendable () -> Project?)?

@@ -1,5 +1,5 @@
 import Foundation
-import Linking
+import Domain
 import TestKit
 import Testing
 
@@ -28,7 +28,7 @@ struct PhoneNumberJudgeTests {
 
     @Test("the table is libphonenumber's, of the version in scripts/requirements.txt")
     func table() async throws {
-        let source = try Repository.text("Sources/Linking/NumberingPlan+Table.swift").split(separator: "\n")
+        let source = try Repository.text("Sources/Domain/NumberingPlan+Table.swift").split(separator: "\n")
         let known = source.drop { !$0.hasSuffix("#\"\"\"") }.dropFirst().prefix { !$0.hasSuffix("\"\"\"#") }
         #expect(try await judge("plans") == known.map { $0.dropFirst(8) })
     }

@@ -1,4 +1,4 @@
-import Linking
+import Domain
 import Testing
 
 @Suite("Both sides of a link must be verified")

@@ -1,6 +1,6 @@
 import Federation
 import Foundation
-package import Linking
+package import Domain
 import Postgres
 package import Projects
 package import Sessions

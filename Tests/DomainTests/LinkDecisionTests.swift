@@ -1,4 +1,4 @@
-import Linking
+import Domain
 import Testing
 
 /// One row of the decision table for linking to a signed-in account.

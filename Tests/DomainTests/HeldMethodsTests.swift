@@ -1,4 +1,4 @@
-import Linking
+import Domain
 import Testing
 
 /// What the account with the address holds, with both outcomes: the address proven, and not proven.
