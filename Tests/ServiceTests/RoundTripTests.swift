@@ -42,11 +42,11 @@ struct RoundTripTests {
             let (refresh, refreshed) = try await StatementCount.during {
                 try await service.refresh(account.refreshToken)
             }
-            #expect(refreshed.status == 200, "\(refreshed)")
+            refreshed.expectOK()
             #expect(refresh.total == 1, "\(refresh)")
             _ = try await service.lookUp(account.idToken)
             let (lookup, found) = try await StatementCount.during { try await service.lookUp(account.idToken) }
-            #expect(found.status == 200, "\(found)")
+            found.expectOK()
             #expect(lookup.total == 1, "\(lookup)")
         }
     }

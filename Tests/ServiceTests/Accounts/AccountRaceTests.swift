@@ -89,7 +89,7 @@ struct AccountRaceTests {
             )
             #expect(reply.localID == account, "\(reply)")
             #expect(try await liveSessions(account) == 1)
-            #expect(try await service.lookUp(reply.idToken).status == 200)
+            try await service.lookUp(reply.idToken).expectOK()
         }
     }
 
@@ -154,7 +154,7 @@ struct AccountRaceTests {
                         == nil
                 )
             }
-            #expect(try await service.lookUp(taken.idToken).status == 200)
+            try await service.lookUp(taken.idToken).expectOK()
         }
     }
 
@@ -174,7 +174,7 @@ struct AccountRaceTests {
                 { try await service.call("accounts:signOut", ["idToken": JSON(user.idToken), "scope": JSON(scope)]) }
             )
             #expect(reply.error == "TOKEN_EXPIRED", "\(reply)")
-            #expect(try await service.lookUp(other.idToken).status == 200)
+            try await service.lookUp(other.idToken).expectOK()
         }
     }
 
@@ -220,8 +220,8 @@ struct AccountRaceTests {
             )
             #expect(reply.localID == guest.localID, "\(reply)")
             let lookUp = try await service.lookUp(reply.idToken)
-            #expect(lookUp.status == 200, "\(lookUp)")
-            #expect(try await service.refresh(reply.refreshToken).status == 200)
+            lookUp.expectOK()
+            try await service.refresh(reply.refreshToken).expectOK()
         }
     }
 
@@ -244,7 +244,7 @@ struct AccountRaceTests {
                 },
                 { try await service.refresh(user.refreshToken) }
             )
-            #expect(reply.status == 200, "\(reply)")
+            reply.expectOK()
             service.clock.advance(by: 120)
             let later = try await service.refresh(user.refreshToken)
             #expect(later.status == 200, "nobody has used the new one: \(later)")

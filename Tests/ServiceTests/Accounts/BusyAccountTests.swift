@@ -48,7 +48,7 @@ struct BusyAccountTests {
                     }
                 }
                 try await waitUntil { busy.value >= 14 }
-                #expect(try await service.lookUp(other.idToken).status == 200)
+                try await service.lookUp(other.idToken).expectOK()
                 #expect(done.value == 0)
                 end.open()
                 try await group.waitForAll()

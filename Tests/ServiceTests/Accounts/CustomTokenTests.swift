@@ -49,7 +49,7 @@ struct CustomTokenTests {
     func signsIn() async throws {
         try await run { scene in
             let first = try await scene.signIn(scene.payload(claims: ["role": "admin", "plan": "gold"]))
-            #expect(first.status == 200, "\(first)")
+            first.expectOK()
             #expect(first["isNewUser"] == true && first["localId"] == nil, "\(first)")
             #expect(first["kind"] == "identitytoolkit#VerifyCustomTokenResponse")
             let claims = first.claims
@@ -62,7 +62,7 @@ struct CustomTokenTests {
                 "accounts:update",
                 ["localId": "person-1", "customAttributes": #"{"plan":"basic","team":"blue"}"#]
             )
-            #expect(changed.status == 200, "\(changed)")
+            changed.expectOK()
             let refreshed = try await scene.service.refresh(first.refreshToken)
             let later = refreshed.claims
             #expect(later["plan"] == "gold" && later["team"] == "blue" && later["role"] == "admin")
@@ -70,7 +70,7 @@ struct CustomTokenTests {
             #expect(second["isNewUser"] == false, "\(second)")
             let plain = second.claims
             #expect(plain["plan"] == "basic" && plain["role"] == nil)
-            #expect(try await scene.service.lookUp(second.idToken).status == 200)
+            try await scene.service.lookUp(second.idToken).expectOK()
         }
     }
 
@@ -165,7 +165,7 @@ struct CustomTokenTests {
                 #expect(try await scene.signIn(payload).status == 200, "\(payload)")
             }
             let edge = try await scene.signIn(with("uid", .string(String(long.dropLast()))))
-            #expect(edge.status == 200, "\(edge)")
+            edge.expectOK()
         }
     }
 
@@ -194,7 +194,7 @@ struct CustomTokenTests {
                 #expect(try await scene.signIn(scene.payload(), header: header).code == "INVALID_CUSTOM_TOKEN")
             }
             let named: [String: JSON] = ["alg": "RS256", "kid": .string(scene.account.key.id)]
-            #expect(try await scene.signIn(scene.payload(), header: named).status == 200)
+            try await scene.signIn(scene.payload(), header: named).expectOK()
         }
     }
 
@@ -211,7 +211,7 @@ struct CustomTokenTests {
             let token = try scene.account.sign(scene.payload())
             try await TestService.run(options) { other in
                 let there = Scene(service: other, account: scene.account)
-                #expect(try await there.signIn(token).status == 200)
+                try await there.signIn(token).expectOK()
                 try await configuration.revokeServiceAccountKey(scene.account.key.id)
                 #expect(try await scene.signIn(token).code == "INVALID_CUSTOM_TOKEN")
                 try await other.stores.configuration.refresh()
@@ -232,7 +232,7 @@ struct CustomTokenTests {
                 configuration
             )
             let before = try brief.sign(brief.payload(uid: "u", at: scene.now))
-            #expect(try await scene.signIn(before).status == 200)
+            try await scene.signIn(before).expectOK()
             scene.service.clock.advance(by: 60)
             #expect(try await scene.signIn(before).code == "INVALID_CUSTOM_TOKEN")
         }
@@ -246,7 +246,7 @@ struct CustomTokenTests {
         try await run { scene in
             let (service, clock) = (scene.service, scene.service.clock)
             let stolen = try scene.account.sign(scene.payload())
-            #expect(try await scene.signIn(stolen).status == 200)
+            try await scene.signIn(stolen).expectOK()
             clock.advance(by: 60)
             let owner = try await scene.signIn(scene.account.sign(scene.payload()))
             clock.advance(by: 60)
@@ -254,13 +254,13 @@ struct CustomTokenTests {
                 "accounts:signOut",
                 ["idToken": JSON(owner.idToken), "scope": .string(scope)]
             )
-            #expect(out.status == 200, "\(out)")
+            out.expectOK()
             let late = try await scene.signIn(stolen)
             late.expectRefused("INVALID_CUSTOM_TOKEN : The assertion was issued before the user's tokens were revoked")
             let refreshed = try await service.refresh(owner.refreshToken)
             if scope == "all" { refreshed.expectRefused("TOKEN_EXPIRED") } else { #expect(refreshed.status == 200) }
             clock.advance(by: 1)
-            #expect(try await scene.signIn(scene.account.sign(scene.payload())).status == 200)
+            try await scene.signIn(scene.account.sign(scene.payload())).expectOK()
         }
     }
 
@@ -279,7 +279,7 @@ struct CustomTokenTests {
     @Test("a disabled account stays out")
     func disabled() async throws {
         try await run { scene in
-            #expect(try await scene.signIn(scene.payload()).status == 200)
+            try await scene.signIn(scene.payload()).expectOK()
             try await scene.service.admin("accounts:update", ["localId": "person-1", "disableUser": true])
             #expect(try await scene.signIn(scene.payload()).code == "USER_DISABLED")
         }

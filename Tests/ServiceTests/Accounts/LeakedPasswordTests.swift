@@ -43,7 +43,7 @@ struct LeakedPasswordTests {
     func refused() async throws {
         try await run { service in
             let ada = try await service.signUp("ada@example.com", "another horse")
-            #expect(ada.status == 200, "\(ada)")
+            ada.expectOK()
             #expect(try await service.signUp("new@example.com", Self.leaked).error == Self.error)
             let taken = try await service.signUp("ada@example.com", Self.leaked)
             #expect(taken.error == "EMAIL_EXISTS", "\(taken)")
@@ -59,13 +59,13 @@ struct LeakedPasswordTests {
             #expect(try await service.call("accounts:resetPassword", reset).error == Self.error)
             // The code is still good.
             let good: JSON = ["oobCode": .string(code), "newPassword": "a third horse"]
-            #expect(try await service.call("accounts:resetPassword", good).status == 200)
+            try await service.call("accounts:resetPassword", good).expectOK()
             let byAdmin = try await service.admin(
                 "accounts",
                 ["email": "a@example.com", "password": .string(Self.leaked)]
             )
-            #expect(byAdmin.status == 200, "\(byAdmin)")
-            #expect(try await service.signInWithPassword("a@example.com", Self.leaked).status == 200)
+            byAdmin.expectOK()
+            try await service.signInWithPassword("a@example.com", Self.leaked).expectOK()
         }
     }
 
@@ -88,7 +88,7 @@ struct LeakedPasswordTests {
     func allowed(_ refuses: Bool) async throws {
         try await run(refuses: refuses, knows: refuses ? nil : Self.leaked) { service in
             let opened = try await service.signUp("ada@example.com", Self.leaked)
-            #expect(opened.status == 200, "\(opened)")
+            opened.expectOK()
             let warnings = service.logs.entries.filter { "\($0.message)".contains("whether a password was leaked") }
             #expect(warnings.count == (refuses ? 1 : 0))
         }
@@ -99,10 +99,10 @@ struct LeakedPasswordTests {
         let hash = ImportedHash.all[0]
         try await run(knows: hash.password) { service in
             let uploaded = try await service.admin("accounts:batchCreate", hash.upload())
-            #expect(uploaded.status == 200, "\(uploaded)")
+            uploaded.expectOK()
             for _ in 1...2 {
                 let reply = try await service.signInWithPassword("ada@example.com", hash.password)
-                #expect(reply.status == 200, "\(reply)")
+                reply.expectOK()
             }
             let lines = service.logs.entries.filter { "\($0.message)" == "Signed in with a password that was leaked" }
             #expect(lines.map { "\($0.metadata["account.id"] ?? "")" } == ["ada"])

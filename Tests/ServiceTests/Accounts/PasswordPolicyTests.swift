@@ -33,7 +33,7 @@ struct PasswordPolicyTests {
     func enforced() async throws {
         try await TestService.run { service in
             let old = try await service.signUp("old@example.com", "password")
-            #expect(try await configure(service, Self.strict).status == 200)
+            try await configure(service, Self.strict).expectOK()
             let policy = try await service.send("GET", "/v2/passwordPolicy?key=\(service.apiKey)")
             #expect(policy["enforcementState"] == "ENFORCE" && policy["schemaVersion"] == 1, "\(policy)")
             #expect(policy["customStrengthOptions"]?["minPasswordLength"] == 8)
@@ -74,12 +74,12 @@ struct PasswordPolicyTests {
             #expect(try await service.signUp("weak@example.com", "weak").code == "WEAK_PASSWORD")
             // An admin sets what an admin likes.
             let byAdmin = try await service.admin("accounts", ["email": "a@example.com", "password": "as-it-was"])
-            #expect(byAdmin.status == 200, "\(byAdmin)")
+            byAdmin.expectOK()
             let changed = try await service.admin(
                 "accounts:update",
                 ["localId": JSON(byAdmin.localID), "password": "as-it-is"]
             )
-            #expect(changed.status == 200, "\(changed)")
+            changed.expectOK()
         }
     }
 
@@ -87,16 +87,16 @@ struct PasswordPolicyTests {
     func reset() async throws {
         try await MailScene.run { service in
             _ = try await service.signUp("ada@example.com")
-            #expect(try await configure(service, Self.strict).status == 200)
+            try await configure(service, Self.strict).expectOK()
             let code = try await service.code(.passwordReset, ["email": "ada@example.com"], to: "ada@example.com")
             #expect(try await service.reset(code, to: "weak").code == "WEAK_PASSWORD")
             try await service.reset(code, to: "NoSymbol1").expectRefused(
                 "PASSWORD_DOES_NOT_MEET_REQUIREMENTS : Missing password requirements: "
                     + "[Password must contain a non-alphanumeric character]"
             )
-            #expect(try await service.signInWithPassword("ada@example.com").status == 200)
-            #expect(try await service.reset(code, to: "G00d_enough").status == 200)
-            #expect(try await service.signInWithPassword("ada@example.com", "G00d_enough").status == 200)
+            try await service.signInWithPassword("ada@example.com").expectOK()
+            try await service.reset(code, to: "G00d_enough").expectOK()
+            try await service.signInWithPassword("ada@example.com", "G00d_enough").expectOK()
         }
     }
 
@@ -104,11 +104,11 @@ struct PasswordPolicyTests {
     func upgrade() async throws {
         try await TestService.run { service in
             _ = try await service.signUp("old@example.com", "password")
-            #expect(try await configure(service, Self.strict).status == 200)
-            #expect(try await service.signInWithPassword("old@example.com", "password").status == 200)
+            try await configure(service, Self.strict).expectOK()
+            try await service.signInWithPassword("old@example.com", "password").expectOK()
             let upgrade: JSON = ["passwordPolicyConfig": ["forceUpgradeOnSignin": true]]
             let mask = "passwordPolicyConfig.forceUpgradeOnSignin"
-            #expect(try await configure(service, upgrade, mask: mask).status == 200)
+            try await configure(service, upgrade, mask: mask).expectOK()
             let refused = try await service.signInWithPassword("old@example.com", "password")
             #expect(refused.code == "PASSWORD_DOES_NOT_MEET_REQUIREMENTS", "\(refused)")
             // Nobody else learns of it.
@@ -117,8 +117,8 @@ struct PasswordPolicyTests {
             )
             let off: JSON = ["passwordPolicyConfig": ["passwordPolicyEnforcementState": "OFF"]]
             let state = "passwordPolicyConfig.passwordPolicyEnforcementState"
-            #expect(try await configure(service, off, mask: state).status == 200)
-            #expect(try await service.signInWithPassword("old@example.com", "password").status == 200)
+            try await configure(service, off, mask: state).expectOK()
+            try await service.signInWithPassword("old@example.com", "password").expectOK()
         }
     }
 
@@ -150,7 +150,7 @@ struct PasswordPolicyTests {
             #expect(policy["customStrengthOptions"]?["minPasswordLength"] == 6)
             #expect(policy["customStrengthOptions"]?["maxPasswordLength"] == 4096)
             let captcha = try await service.send("GET", "/v2/recaptchaConfig?key=\(service.apiKey)&clientType=1")
-            #expect(captcha.status == 200, "\(captcha)")
+            captcha.expectOK()
         }
     }
 }

@@ -39,7 +39,7 @@ struct ProviderStatisticsTests {
             #expect(before.json == ["providers": .array(rows)], "\(before)")
 
             service.clock.advance(by: 1000)
-            #expect(try await service.signInWithPassword("ada@example.com").status == 200)
+            try await service.signInWithPassword("ada@example.com").expectOK()
             let after = try await service.admin("providers:stats")["providers"]?.array ?? []
             let used = after.filter { $0["lastUsedAt"] != nil }
             #expect(used.map { $0["providerId"] } == ["password"])

@@ -139,7 +139,7 @@ struct QueryPagesTests {
                                 "pageSize": 2, "pageToken": JSON(token),
                             ]
                         )
-                        #expect(page.status == 200, "\(page)")
+                        page.expectOK()
                         counts.append(page.ids.count)
                         token = page["nextPageToken"]?.string
                     } while token != nil && counts.count < 9

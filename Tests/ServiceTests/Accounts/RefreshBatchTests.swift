@@ -71,7 +71,7 @@ struct RefreshBatchTests {
             #expect(older.refreshToken == second)
             let third = newer.refreshToken
             #expect(third != second)
-            #expect(try await service.refresh(third).status == 200)
+            try await service.refresh(third).expectOK()
         }
     }
 }

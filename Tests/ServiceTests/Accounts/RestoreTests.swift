@@ -54,8 +54,8 @@ struct RestoreTests {
             try await service.refresh(fourth.refreshToken).expectRefused("TOKEN_EXPIRED")
             try await declare(service)
             let fifth = try await service.refresh(fourth.refreshToken)
-            #expect(fifth.status == 200, "\(fifth)")
-            #expect(try await service.refresh(fifth.refreshToken).status == 200)
+            fifth.expectOK()
+            try await service.refresh(fifth.refreshToken).expectOK()
             // What came before it is old again.
             service.clock.advance(by: 61)
             try await service.refresh(third.refreshToken).expectRefused("TOKEN_EXPIRED")
@@ -148,7 +148,7 @@ struct RestoreTests {
             )
             try await service.refresh(created.refreshToken).expectRefused("USER_NOT_FOUND")
             try await service.refresh(later.refreshToken).expectRefused("TOKEN_EXPIRED")
-            #expect(try await service.refresh(kept.refreshToken).status == 200)
+            try await service.refresh(kept.refreshToken).expectOK()
         }
     }
 
@@ -164,7 +164,7 @@ struct RestoreTests {
                 "accounts:createAuthUri",
                 ["identifier": "ada@example.com", "continueUri": "http://localhost"]
             )
-            #expect(flow.status == 200)
+            flow.expectOK()
             try await declare(service)
             await #expect(throws: RestoreDeclared.self) { try await declare(service) }
             try await service.call("accounts:resetPassword", ["oobCode": .string(code)]).expectRefused(
@@ -187,7 +187,7 @@ struct RestoreTests {
             let old = Base64URL.encode(Array(plain.utf8))
             let next = try await service.refresh(old)
             #expect(next.refreshToken.flatMap { RefreshToken($0) }?.generation == 1)
-            #expect(try await service.refresh(next.refreshToken).status == 200)
+            try await service.refresh(next.refreshToken).expectOK()
         }
     }
 }

@@ -29,13 +29,13 @@ struct RotationTests {
         try await TestService.run(Self.options()) { service in
             let first = try #require(try await service.call("accounts:signUp").refreshToken)
             let second = try await service.refresh(first)
-            #expect(second.status == 200, "\(second)")
+            second.expectOK()
             #expect(second.refreshToken != first)
             for _ in 0..<3 { #expect(try await service.refresh(first).refreshToken == second.refreshToken) }
             let third = try await service.refresh(second.refreshToken)
-            #expect(third.status == 200)
+            third.expectOK()
             #expect(Set([first, second.refreshToken, third.refreshToken]).count == 3)
-            #expect(try await service.lookUp(third.idToken).status == 200)
+            try await service.lookUp(third.idToken).expectOK()
             #expect(alarms(service) == 0)
         }
     }
@@ -103,7 +103,7 @@ struct RotationTests {
             let replay = try await service.refresh(first.refreshToken)
             if isGood {
                 #expect(replay.refreshToken == second.refreshToken, "\(replay)")
-                #expect(try await service.refresh(third.refreshToken).status == 200)
+                try await service.refresh(third.refreshToken).expectOK()
                 #expect(alarms(service) == 0)
             } else {
                 #expect(replay.error == "TOKEN_EXPIRED", "\(replay)")
@@ -128,7 +128,7 @@ struct RotationTests {
             }
             let middle = try #require(token).dropLast(2)
             #expect(try await service.refresh(middle + "AA").error == "INVALID_REFRESH_TOKEN")
-            #expect(try await service.refresh(token).status == 200)
+            try await service.refresh(token).expectOK()
             #expect(try await service.refresh(first.refreshToken).error == "TOKEN_EXPIRED")
             #expect(try await service.refresh(token).error == "TOKEN_EXPIRED")
             #expect(alarms(service) == 1)
@@ -147,7 +147,7 @@ struct RotationTests {
             )
             #expect(try await service.refresh(user.refreshToken).error == "TOKEN_EXPIRED")
             let next = try await service.refresh(changed.refreshToken)
-            #expect(next.status == 200, "\(next)")
+            next.expectOK()
             #expect(try await service.refresh(user.refreshToken).error == "TOKEN_EXPIRED")
             // Nor after the session went on, with or without a sign-in.
             let sent = try await service.code(to: "+16505550113")
@@ -159,7 +159,7 @@ struct RotationTests {
                 last = try await service.refresh(last.refreshToken)
             }
             #expect(try await service.refresh(user.refreshToken).error == "TOKEN_EXPIRED")
-            #expect(try await service.refresh(last.refreshToken).status == 200)
+            try await service.refresh(last.refreshToken).expectOK()
             #expect(alarms(service) == 0)
         }
     }
@@ -215,7 +215,7 @@ struct RotationTests {
                         var token = start
                         for step in 0..<4 {
                             let reply = try await node.refresh(token)
-                            #expect(reply.status == 200, "\(reply)")
+                            reply.expectOK()
                             // Who never hears the answer goes on with the old token.
                             if (number + step).isMultiple(of: 5) { continue }
                             token = try #require(reply.refreshToken)
@@ -259,7 +259,7 @@ struct RotationTests {
                 return waiting
             }
             let late = try await waiting.value
-            #expect(late.status == 200, "\(late)")
+            late.expectOK()
         }
     }
 }

@@ -75,7 +75,7 @@ struct ServiceAccountTests {
                 headers: [("Content-Type", "application/x-www-form-urlencoded")],
                 body: Array("grant_type=\(grant)&assertion=\(try scene.account.sign(scene.payload()))".utf8)
             )
-            #expect(form.status == 200, "\(form)")
+            form.expectOK()
             #expect(form["token_type"] == "Bearer" && form["expires_in"] == 3600, "\(form)")
             let token = try #require(form["access_token"]?.string)
             #expect(try await scene.lastUse() == nil)

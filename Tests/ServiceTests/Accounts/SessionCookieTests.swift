@@ -35,14 +35,14 @@ struct SessionCookieTests {
                 let user = try await service.signUp("ada@example.com")
                 service.clock.advance(by: 300)
                 let early = try await service.admin(":createSessionCookie", ["idToken": JSON(user.idToken)])
-                #expect(early.status == 200, "\(early)")
+                early.expectOK()
                 service.clock.advance(by: 1)
                 let fresh = try await service.refresh(user.refreshToken)
                 let late = try await service.admin(":createSessionCookie", ["idToken": JSON(fresh.idToken)])
                 if isRefused {
                     late.expectRefused("CREDENTIAL_TOO_OLD_LOGIN_AGAIN")
                 } else {
-                    #expect(late.status == 200, "\(late)")
+                    late.expectOK()
                 }
             }
         }
@@ -100,7 +100,7 @@ struct SessionCookieTests {
             var since: [Int64] = []
             for makes in [signIn, { try await service.admin("accounts", ["localId": "person-1"]) }, signIn] {
                 let made = try await makes()
-                #expect(made.status == 200, "\(made)")
+                made.expectOK()
                 let account = try #require(try await service.account("person-1"))
                 let validSince = try #require(Int64(account["validSince"]?.string ?? ""))
                 // Admin SDKs compare these (`checkRevoked`).
@@ -111,8 +111,8 @@ struct SessionCookieTests {
                 let authTime = Int64(try #require(claims["auth_time"]?.number))
                 #expect(authTime >= validSince)
                 since.append(authTime)
-                #expect(try await service.lookUp(user.idToken).status == 200)
-                #expect(try await service.refresh(user.refreshToken).status == 200)
+                try await service.lookUp(user.idToken).expectOK()
+                try await service.refresh(user.refreshToken).expectOK()
                 _ = try await service.admin("accounts:delete", ["localId": "person-1"])
             }
         }

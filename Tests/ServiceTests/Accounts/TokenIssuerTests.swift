@@ -34,18 +34,18 @@ struct TokenIssuerTests {
             let before = try await service.signUp("ada@example.com")
             #expect(before.claims["iss"]?.string == firebases)
             try await set("own", in: service)
-            #expect(try await service.lookUp(before.idToken).status == 200)
+            try await service.lookUp(before.idToken).expectOK()
             let after = try await service.signInWithPassword("ada@example.com")
             #expect(after.claims["iss"]?.string == own)
             #expect(after.claims["aud"]?.string == "\(id)")
             #expect(try await service.refresh(before.refreshToken).claims["iss"]?.string == own)
-            #expect(try await service.lookUp(after.idToken).status == 200)
+            try await service.lookUp(after.idToken).expectOK()
             // Session cookies keep theirs.
             let made = try await service.admin(":createSessionCookie", ["idToken": JSON(after.idToken)])
             let cookie = try #require(made["sessionCookie"]?.string)
             #expect(Reply.claims(of: cookie)["iss"]?.string == "https://session.firebase.google.com/\(id)")
             try await set("firebase", in: service)
-            #expect(try await service.lookUp(after.idToken).status == 200)
+            try await service.lookUp(after.idToken).expectOK()
             #expect(try await service.refresh(after.refreshToken).claims["iss"]?.string == firebases)
         }
     }
@@ -61,7 +61,7 @@ struct TokenIssuerTests {
                 "accounts:lookup",
                 ["idToken": JSON(guest.idToken), "tenantId": .string(tenant)]
             )
-            #expect(found.status == 200)
+            found.expectOK()
         }
     }
 
@@ -80,7 +80,7 @@ struct TokenIssuerTests {
                 try signer.token(of: Array(user.claims.merging(["iss": .string(issuer)]).text.utf8))
             }
             for issuer in ["https://securetoken.google.com/\(id)", "\(Self.url)/\(id)"] {
-                #expect(try await service.lookUp(token(issuer: issuer)).status == 200)
+                try await service.lookUp(token(issuer: issuer)).expectOK()
             }
             for issuer in [
                 "\(Self.url)/other-project", "https://securetoken.google.com/other-project", "\(Self.url)/\(id)/",
@@ -109,7 +109,7 @@ struct TokenIssuerTests {
                     reply.error == "INVALID_CONFIG : identity.tokenIssuer own requires http.publicURL."
                 )
             }
-            #expect(try await service.signUp("ada@example.com").status == 200)
+            try await service.signUp("ada@example.com").expectOK()
         }
         // Set by a node that knows.
         options.settings.tokenIssuer = .own

@@ -13,7 +13,7 @@ struct AuditLogTests {
     /// An account's entries, the oldest first.
     private func entries(_ service: TestService, _ parameters: String) async throws -> [JSON] {
         let reply = try await service.admin("auditEntries?\(parameters)")
-        #expect(reply.status == 200, "\(reply)")
+        reply.expectOK()
         return (reply["auditEntries"]?.array ?? []).reversed()
     }
 
@@ -36,7 +36,7 @@ struct AuditLogTests {
                 ],
                 body: Array(#"{"localId":"\#(id)","disableUser":true,"validSince":"\#(service.clock.seconds)"}"#.utf8)
             )
-            #expect(disabled.status == 200, "\(disabled)")
+            disabled.expectOK()
             service.clock.advance(by: 1)
             _ = try await service.admin("accounts:delete", ["localId": JSON(id)])
 
@@ -124,7 +124,7 @@ struct AuditLogTests {
             let reply = try await scene.signIn()
             let id = try #require(reply.localID)
             scene.service.clock.advance(by: 10)
-            #expect(try await scene.facebook().status == 200)
+            try await scene.facebook().expectOK()
             let withdrawn = try await entries(scene.service, "localId=\(id)&action=CONSENT_WITHDRAWN")
             #expect(withdrawn.map { $0["actor"]?.string } == ["provider:facebook.com"], "\(withdrawn)")
             #expect(withdrawn.first?["providerId"] == "facebook.com")
@@ -138,7 +138,7 @@ struct AuditLogTests {
             #expect(found.map { $0["providerId"]?.string } == ["github.com"], "\(found)")
             let user = try await world.service.signInWithPassword("ada@example.com")
             let resumed = try await world.resume(conflict.pendingToken, idToken: user.idToken)
-            #expect(resumed.status == 200, "\(resumed)")
+            resumed.expectOK()
             let linked = try await entries(world.service, "action=CREDENTIAL_LINKED")
             #expect(linked.map { $0["changes"]?.array ?? [] } == [["pendingToken"]], "\(linked)")
         }
@@ -156,7 +156,7 @@ struct AuditLogTests {
                 ["requestType": "VERIFY_EMAIL", "email": "ada@example.com"],
             ] {
                 let sent = try await service.admin("accounts:sendOobCode", body)
-                #expect(sent.status == 200, "\(sent)")
+                sent.expectOK()
             }
             let links = try await entries(service, "action=LINK_ISSUED")
             #expect(links.map { $0["localId"]?.string } == [user.localID])
@@ -164,11 +164,11 @@ struct AuditLogTests {
             #expect(links.first?["actor"]?.string?.hasPrefix("admin:") == true, "\(links)")
 
             let cookie = try await service.admin(":createSessionCookie", ["idToken": JSON(user.idToken)])
-            #expect(cookie.status == 200, "\(cookie)")
+            cookie.expectOK()
             let cookies = try await entries(service, "action=SESSION_COOKIE_CREATED")
             #expect(cookies.map { $0["localId"]?.string } == [user.localID])
 
-            #expect(try await service.admin("accounts:batchGet?maxResults=5").status == 200)
+            try await service.admin("accounts:batchGet?maxResults=5").expectOK()
             let exports = try await entries(service, "action=ACCOUNTS_EXPORTED")
             #expect(exports.count == 1 && exports.first?["actor"]?.string?.hasPrefix("admin:") == true, "\(exports)")
 
@@ -177,7 +177,7 @@ struct AuditLogTests {
                 "accounts:providerToken",
                 ["localId": JSON(linked.localID), "providerId": "oidc.acme"]
             )
-            #expect(token.status == 200, "\(token)")
+            token.expectOK()
             let read = try await entries(service, "action=PROVIDER_TOKEN_READ")
             #expect(read.map { $0["localId"]?.string } == [linked.localID])
             #expect(read.first?["providerId"] == "oidc.acme")
@@ -269,7 +269,7 @@ struct AuditLogTests {
             for number in 0..<7 { _ = try await service.signUp("user\(number)@example.com") }
             let body: JSON = ["tenantId": JSON(name), "email": "ada@example.com", "password": "correct horse"]
             let inTenant = try await service.call("accounts:signUp", body)
-            #expect(inTenant.status == 200, "\(inTenant)")
+            inTenant.expectOK()
             var seen: [String] = []
             var token = ""
             repeat {

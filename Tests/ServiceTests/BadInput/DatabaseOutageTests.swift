@@ -67,7 +67,7 @@ struct DatabaseOutageTests {
         try await TestSlots.services.use { [options] in
             try await TestService.run(options) { service in
                 let account = try await service.signUp("ada@example.com", "some password")
-                #expect(account.status == 200)
+                account.expectOK()
                 await first.stop()
                 for (name, isPlain, call) in Self.calls(service, account) {
                     check(name, try await call(), isPlain: isPlain)
@@ -82,8 +82,8 @@ struct DatabaseOutageTests {
                 try await second.start()
                 #expect(second.conninfo == conninfo)
                 let recovered = try await eventually { try await service.lookUp(account.idToken) }
-                #expect(recovered.status == 200, "\(recovered)")
-                #expect(try await service.refresh(account.refreshToken).status == 200)
+                recovered.expectOK()
+                try await service.refresh(account.refreshToken).expectOK()
                 #expect(
                     try await service.signInWithPassword("ada@example.com", "some password").localID == account.localID
                 )
@@ -91,7 +91,7 @@ struct DatabaseOutageTests {
                     try await service.signUp("grace@example.com", "some password").status == 200,
                     "nothing was half done"
                 )
-                #expect(try await eventually { try await service.send("GET", "/readyz") }.status == 200)
+                try await eventually { try await service.send("GET", "/readyz") }.expectOK()
 
                 let server = try #require(OtherProcess(postgresIn: folder))
                 server.suspend()
@@ -102,7 +102,7 @@ struct DatabaseOutageTests {
                 }
                 server.resume()
                 #expect(try await eventually { try await service.send("GET", "/readyz") }.status == 200, "it heals")
-                #expect(try await eventually { try await service.lookUp(account.idToken) }.status == 200)
+                try await eventually { try await service.lookUp(account.idToken) }.expectOK()
                 await second.stop()
             }
         }
@@ -142,7 +142,7 @@ struct DatabaseOutageTests {
                         }
                     }
                     await everybodyIsIn.wait()
-                    #expect(try await service.send("GET", "/readyz").status == 200)
+                    try await service.send("GET", "/readyz").expectOK()
                     await done.wait()
                     try await group.waitForAll()
                 }
@@ -260,7 +260,7 @@ struct DatabaseOutageTests {
                 await admin.close()
                 #expect(kept >= made.count + 1)
                 let calm = try await eventually { try await service.lookUp(account.idToken) }
-                #expect(calm.status == 200)
+                calm.expectOK()
             }
         }
     }
@@ -281,7 +281,7 @@ struct DatabaseOutageTests {
                 try await terminateOthers(admin)
                 let before = try await Footprint(of: service)
                 let read = try await eventually { try await service.lookUp(account.idToken) }
-                #expect(read.status == 200, "\(read)")
+                read.expectOK()
                 // A load balancer is to prefer a node whose database takes writes.
                 let ready = try await service.send("GET", "/readyz")
                 #expect(ready.status == 503, "\(ready)")
@@ -301,8 +301,8 @@ struct DatabaseOutageTests {
                 try await admin.execute("ALTER DATABASE \(identifier: database) RESET default_transaction_read_only")
                 try await terminateOthers(admin)
                 let after = try await eventually { try await service.signUp("grace@example.com", "some password") }
-                #expect(after.status == 200, "\(after)")
-                #expect(try await eventually { try await service.send("GET", "/readyz") }.status == 200)
+                after.expectOK()
+                try await eventually { try await service.send("GET", "/readyz") }.expectOK()
                 await admin.close()
             }
         }
@@ -334,10 +334,10 @@ struct DatabaseOutageTests {
                 service.clock.advance(by: 61)
                 check("token", try await service.refresh(account.refreshToken), isPlain: true)
                 #expect(try await Footprint(of: service) == before)
-                #expect(try await service.lookUp(account.idToken).status == 200)
+                try await service.lookUp(account.idToken).expectOK()
                 try await database.execute("DROP FUNCTION no_room CASCADE")
-                #expect(try await service.signUp("grace@example.com", "some password").status == 200)
-                #expect(try await service.refresh(account.refreshToken).status == 200)
+                try await service.signUp("grace@example.com", "some password").expectOK()
+                try await service.refresh(account.refreshToken).expectOK()
             }
         }
     }

@@ -141,7 +141,7 @@ struct InputTests {
                     )
                 }
             )
-            #expect(reply.status == 200, "\(reply)")
+            reply.expectOK()
             let after = try await service.admin("oauthIdpConfigs/oidc.acme", version: "v2")
             #expect(after["displayName"] == "Acme")
             #expect(after["enabled"] == nil, "\(after)")

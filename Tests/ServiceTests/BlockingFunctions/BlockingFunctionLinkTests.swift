@@ -66,7 +66,7 @@ struct BlockingFunctionLinkTests {
             #expect(try await scene.service.account(guest.localID) == before.1)
             scene.receiver.answer { _ in (200, "{}") }
             let linked = try await path.link(guest.idToken, scene)
-            #expect(linked.status == 200, "\(linked)")
+            linked.expectOK()
         }
     }
 

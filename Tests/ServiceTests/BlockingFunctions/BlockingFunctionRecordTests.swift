@@ -59,7 +59,7 @@ struct BlockingFunctionRecordTests {
             let user = try await service.verifiedUser()
             let id = JSON(user.localID)
             let linked = try await service.signInWithIdP(postBody: try scene.adaAtAcme(), idToken: user.idToken)
-            #expect(linked.status == 200, "\(linked)")
+            linked.expectOK()
             let phone = try await EnrolledPhone.enroll(linked.idToken, service, number: "+15555550177", name: "Own")
                 .phone
             let (app, _) = try await AuthenticatorApp.enroll(linked.idToken, service)
@@ -70,10 +70,10 @@ struct BlockingFunctionRecordTests {
                     "customAttributes": #"{"role":"reader"}"#, "disableUser": false,
                 ]
             )
-            #expect(updated.status == 200, "\(updated)")
+            updated.expectOK()
             let account = try #require(try await service.account(user.localID))
             let reply = try await app.signIn(try await service.signInWithPassword("ada@example.com"))
-            #expect(reply.status == 200, "\(reply)")
+            reply.expectOK()
             let question = try await scene.question(to: "/sign-in")
             #expect(question["sign_in_second_factor"] == "totp")
             let record = try #require(question["user_record"])
@@ -111,7 +111,7 @@ struct BlockingFunctionRecordTests {
     @Test("what Firebase's SDKs read without a default is there for a client and an account that lack everything")
     func neverAbsent() async throws {
         try await FunctionScene.run { scene in
-            #expect(try await EntrancePath.anonymous.enter(scene).status == 200)
+            try await EntrancePath.anonymous.enter(scene).expectOK()
             let question = try await scene.question(to: "/create")
             for name in ["ip_address", "user_agent", "locale"] { #expect(question[name]?.string != nil, "\(name)") }
             #expect(question["user_agent"] == "" && question["locale"] == "")

@@ -18,7 +18,7 @@ struct BlockingFunctionTests {
     func everyPathAsks(_ path: EntrancePath) async throws {
         try await FunctionScene.run { scene in
             let first = try await path.enter(scene)
-            #expect(first.status == 200, "\(first)")
+            first.expectOK()
             #expect(scene.asked == ["/create", "/sign-in"])
             let account = try #require(first.claims["sub"]?.string)
             for event in ["/create", "/sign-in"] {
@@ -35,7 +35,7 @@ struct BlockingFunctionTests {
             let before = try #require(try await scene.service.account(account)?["lastLoginAt"]?.string)
             scene.service.clock.advance(by: 90)
             let second = try await path.enter(scene, isNew: false)
-            #expect(second.status == 200, "\(second)")
+            second.expectOK()
             #expect(scene.asked == ["/create", "/sign-in", "/sign-in"])
             let question = try await scene.question(to: "/sign-in")
             #expect(question["sign_in_method"]?.string == path.rawValue)
@@ -61,7 +61,7 @@ struct BlockingFunctionTests {
                 #expect(try await scene.written() == [0, 0], "\(event)")
             }
             scene.receiver.answer { _ in (200, "{}") }
-            #expect(try await path.enter(scene).status == 200)
+            try await path.enter(scene).expectOK()
             guard path.returns else { return }
             let before = try await scene.written()
             scene.receiver.answer { _ in (403, denial) }
@@ -121,7 +121,7 @@ struct BlockingFunctionTests {
             let service = scene.service
             let user = try await service.signUp("ada@example.co")
             let moved = try await service.move(user, to: "ada@example.com")
-            #expect(moved.status == 200, "\(moved)")
+            moved.expectOK()
             let code = try await service.mail(.recoverEmail, to: "ada@example.co").code
             scene.receiver.answer { _ in
                 (200, #"{"userRecord": {"updateMask": "emailVerified", "emailVerified": true}}"#)
@@ -161,7 +161,7 @@ struct BlockingFunctionTests {
             #expect(try await scene.written() == [1, 0])
         }
         try await FunctionScene.run { scene in
-            #expect(try await path.enter(scene).status == 200)
+            try await path.enter(scene).expectOK()
             guard path.returns else { return }
             scene.receiver.answer { _ in (200, answer) }
             try await path.enter(scene, isNew: false).expectRefused("USER_DISABLED")
@@ -186,13 +186,13 @@ struct BlockingFunctionTests {
                     "accounts:update",
                     ["localId": .string(id), "displayName": "Ada"]
                 )
-                #expect(reply?.status == 200)
+                reply?.expectOK()
                 return (200, #"{"userRecord": {"updateMask": "disabled", "disabled": true}}"#)
             }
             let reply = try await scene.service.signInWithPassword("ada@example.com")
             #expect(reply.status == 503, "\(reply)")
             scene.receiver.answer { _ in (200, "{}") }
-            #expect(try await scene.service.signInWithPassword("ada@example.com").status == 200)
+            try await scene.service.signInWithPassword("ada@example.com").expectOK()
         }
     }
 
@@ -212,7 +212,7 @@ struct BlockingFunctionTests {
                     through: "oidc.acme",
                     start: ["oauthScope": "openid email offline_access"]
                 )
-                #expect(reply.status == 200, "\(reply)")
+                reply.expectOK()
                 let question = try await scene.question(to: "/create")
                 let told = names.indices.filter { question[names[$0]]?.string?.isEmpty == false }
                 #expect(told == wanted)
@@ -300,7 +300,7 @@ struct BlockingFunctionTests {
             #expect((reply.status == 200) == !path.isAskedByFirebase, "\(reply)")
             #expect(scene.asked == (path.isAskedByFirebase ? ["/create"] : []))
             guard !path.isAskedByFirebase, path.returns else { return }
-            #expect(try await path.enter(scene, isNew: false).status == 200)
+            try await path.enter(scene, isNew: false).expectOK()
             #expect(scene.asked == [])
         }
     }
@@ -314,9 +314,9 @@ struct BlockingFunctionTests {
                 "accounts:signUp",
                 ["idToken": JSON(guest.idToken), "email": "ada@example.com", "password": "correct horse"]
             )
-            #expect(linked.status == 200, "\(linked)")
-            #expect(try await scene.service.admin("accounts", ["email": "bob@example.com"]).status == 200)
-            #expect(try await scene.service.refresh(linked.refreshToken).status == 200)
+            linked.expectOK()
+            try await scene.service.admin("accounts", ["email": "bob@example.com"]).expectOK()
+            try await scene.service.refresh(linked.refreshToken).expectOK()
             #expect(scene.asked.count == asked)
         }
     }
@@ -360,7 +360,7 @@ struct BlockingFunctionTests {
             #expect(try await scene.written() == before)
             scene.receiver.answer { _ in (200, "{}") }
             // The same counter again would be a clone's, had the refused use been stored.
-            #expect(try await scene.service.signIn(with: passkey).status == 200)
+            try await scene.service.signIn(with: passkey).expectOK()
         }
     }
 

@@ -44,7 +44,7 @@ struct ProjectTablesTests {
                     """
                 )
             }
-            #expect(try await service.signUp("ada@example.com").status == 200)
+            try await service.signUp("ada@example.com").expectOK()
             let projects = AdministrationService(stores: service.stores).projects
             try await projects.delete(id) { _ in try await signUpLate() }
             #expect(try await count() == [0])
@@ -55,7 +55,7 @@ struct ProjectTablesTests {
             let key = try await configuration.createAPIKey(for: id, displayName: nil)
             let body: JSON = ["email": "ada@example.com", "password": "correct horse"]
             let signUp = try await service.post("/v1/accounts:signUp?key=\(key.rawValue)", text: body.text)
-            #expect(signUp.status == 200, "\(signUp)")
+            signUp.expectOK()
             // The accounts of a project that is there stay, also when its creation is tried again.
             try await configuration.deleteLeftovers(of: id)
             await #expect(throws: ConfigurationError.alreadyExists) {

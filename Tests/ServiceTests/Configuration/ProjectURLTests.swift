@@ -54,10 +54,10 @@ struct ProjectURLTests {
             let changed = try await Self.set(own.uppercased() + "/", in: service)
             #expect(changed["identity"]?["publicURL"]?.string == own, "\(changed)")
 
-            #expect(try await service.lookUp(before.idToken).status == 200)
+            try await service.lookUp(before.idToken).expectOK()
             let after = try await service.signInWithPassword("ada@example.com")
             #expect(after.claims["iss"]?.string == "\(own)/\(id)")
-            #expect(try await service.lookUp(after.idToken).status == 200)
+            try await service.lookUp(after.idToken).expectOK()
             for host in [own, service.baseURL] {
                 let path = "/\(id)/.well-known/openid-configuration"
                 let document = Reply(try await PlainHTTP.send("GET", host + path))
@@ -66,7 +66,7 @@ struct ProjectURLTests {
                 #expect(document["jwks_uri"]?.string?.hasPrefix("\(own)/") == true)
             }
 
-            #expect(try await service.sendCode(.passwordReset, ["email": "ada@example.com"]).status == 200)
+            try await service.sendCode(.passwordReset, ["email": "ada@example.com"]).expectOK()
             let mail = try await service.mail(.passwordReset, to: "ada@example.com")
             #expect(mail.mail.link.hasPrefix("\(own)/__/auth/action?"))
             let page = try await ScriptedBrowser().open(mail.mail.link)
@@ -84,7 +84,7 @@ struct ProjectURLTests {
     func callback(isOwn: Bool) async throws {
         try await ProviderScene.runPages(.oidc) { scene in
             let own = Self.ownURL(scene.service)
-            #expect(try await Self.set(own, in: scene.service).status == 200)
+            try await Self.set(own, in: scene.service).expectOK()
             let host = isOwn ? own : scene.service.baseURL
             let query = FormFields(pairs: scene.parameters()).text
             let page = try await PlainHTTP.send("GET", "\(host)\(ProviderScene.handler)?\(query)")
@@ -97,7 +97,7 @@ struct ProjectURLTests {
             let event = try OpenedPage(Reply(back)).event
             #expect(event?["urlResponse"]?.string == visit.url)
             let signedIn = try await scene.signIn(with: event)
-            #expect(signedIn.status == 200, "\(signedIn)")
+            signedIn.expectOK()
         }
     }
 
@@ -116,7 +116,7 @@ struct ProjectURLTests {
             let visit = try await ScriptedBrowser().open(url, until: [app + "/"])
             let back = try await PlainHTTP.send("GET", visit.url, headers: [("Cookie", opened.cookie ?? "")])
             let signedIn = try await scene.signIn(with: try OpenedPage(Reply(back)).event)
-            #expect(signedIn.status == 200, "\(signedIn)")
+            signedIn.expectOK()
             #expect(signedIn.claims["iss"]?.string?.contains(app) == false)
             // The host is this project's, with no console.
             #expect(try await PlainHTTP.send("GET", app + "/console").status == 404)
@@ -166,7 +166,7 @@ struct ProjectURLTests {
                 // What is there stays without being asked again; what is read can be written.
                 host.answer { _ in (404, "") }
                 let again = try await Self.set("appURLs", urls, in: service, token: token.reveal())
-                #expect(again.status == 200, "\(again)")
+                again.expectOK()
 
                 // A second project that the host names gets it only once the first has given it up.
                 try await TestService.run(Self.options()) { other in
@@ -179,10 +179,10 @@ struct ProjectURLTests {
                     host.answer { _ in (200, "\(other.baseURL)/\(other.project.id)") }
                     let refused = try await Self.set("appURLs", urls, in: other, token: token.reveal())
                     #expect(refused.error?.contains("another project's") == true, "\(refused)")
-                    #expect(try await Self.set("appURLs", [], in: service).status == 200)
+                    try await Self.set("appURLs", [], in: service).expectOK()
                     try await other.stores.configuration.refresh()
                     let given = try await Self.set("appURLs", urls, in: other, token: token.reveal())
-                    #expect(given.status == 200, "\(given)")
+                    given.expectOK()
                 }
                 for url in [
                     "app.example.com", "https://app.example.com/path", "http://app.example.com",
@@ -200,11 +200,11 @@ struct ProjectURLTests {
         try await OAuthScene.run { scene in
             var scene = scene
             scene.publicURL = Self.ownURL(scene.service)
-            #expect(try await Self.set(Self.ownURL(scene.service), in: scene.service).status == 200)
+            try await Self.set(Self.ownURL(scene.service), in: scene.service).expectOK()
             let answer = try await scene.authorize()
             #expect(answer.query["iss"] == scene.issuer, "\(answer)")
             let tokens = try await scene.redeem(answer.query["code"])
-            #expect(tokens.status == 200, "\(tokens)")
+            tokens.expectOK()
             #expect(Reply.claims(of: tokens["id_token"]?.string ?? "")["iss"]?.string == scene.issuer)
             // Neither the page nor the session is at the service's own host.
             let own = Self.ownURL(scene.service) + "/"
@@ -224,7 +224,7 @@ struct ProjectURLTests {
                 settings: Self.options().settings
             )
             let key = try await configuration.createAPIKey(for: other.id, displayName: nil)
-            #expect(try await Self.set(own, in: service).status == 200)
+            try await Self.set(own, in: service).expectOK()
 
             func pages(_ project: ProjectID, _ key: String) -> [(path: String, isThere: (Answer) -> Bool)] {
                 let challenge = String(repeating: "A", count: 43)
@@ -310,7 +310,7 @@ struct ProjectURLTests {
                 let reply = try await Self.set(url, in: service)
                 #expect(reply.status == 400 && reply.error?.hasPrefix("INVALID_CONFIG") == true, "\(url): \(reply)")
             }
-            #expect(try await Self.set(own, in: service).status == 200)
+            try await Self.set(own, in: service).expectOK()
             // What another admin of the project changes leaves it as it is.
             let kept = try await service.send(
                 "PATCH",
@@ -330,7 +330,7 @@ struct ProjectURLTests {
     func assertions() async throws {
         try await TestService.run(Self.options()) { service in
             let own = Self.ownURL(service)
-            #expect(try await Self.set(own, in: service).status == 200)
+            try await Self.set(own, in: service).expectOK()
             let account = try await TestServiceAccount.register(
                 in: service.project.id,
                 scopes: [.readAccounts],

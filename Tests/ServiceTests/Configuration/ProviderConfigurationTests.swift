@@ -18,7 +18,7 @@ struct ProviderConfigurationTests {
     func createsAndReads() async throws {
         try await TestService.run { service in
             let made = try await service.admin("oauthIdpConfigs?oauthIdpConfigId=oidc.acme", oidc, version: "v2")
-            #expect(made.status == 200, "\(made)")
+            made.expectOK()
             #expect(made["name"]?.string == "projects/\(service.project.number)/oauthIdpConfigs/oidc.acme")
             #expect(made["responseType"] == ["code": true])
             #expect(!made.response.text.contains("s3cret"))
@@ -61,8 +61,8 @@ struct ProviderConfigurationTests {
             let project = service.project.id
             let allowed: JSON = ["multiTenant": ["allowTenants": true]]
             let tenants = "config?updateMask=multiTenant.allowTenants"
-            #expect(try await service.admin(tenants, allowed, method: "PATCH", version: "v2").status == 200)
-            #expect(try await service.admin("tenants", ["displayName": "first"], version: "v2").status == 200)
+            try await service.admin(tenants, allowed, method: "PATCH", version: "v2").expectOK()
+            try await service.admin("tenants", ["displayName": "first"], version: "v2").expectOK()
             try await TestDatabase.current.client.execute(
                 """
                 INSERT INTO tenants (project, tenant, display_name, disabled, settings, created_at)
@@ -87,7 +87,7 @@ struct ProviderConfigurationTests {
                 _ = try await service.stores.configuration.createAPIKey(for: project, displayName: nil)
             }
             let gone = try await service.admin("oauthIdpConfigs/oidc.acme", nil, method: "DELETE", version: "v2")
-            #expect(gone.status == 200, "\(gone)")
+            gone.expectOK()
             try await TestDatabase.current.client.execute("DELETE FROM tenants WHERE project = \(project.rawValue)")
             #expect(
                 try await service.admin("oauthIdpConfigs?oauthIdpConfigId=oidc.new", oidc, version: "v2").status == 200
@@ -113,7 +113,7 @@ struct ProviderConfigurationTests {
                 "\(refused)"
             )
             _ = try await service.admin("oauthIdpConfigs/oidc.acme", nil, method: "DELETE", version: "v2")
-            #expect(try await service.admin(new, oidc, version: "v2").status == 200)
+            try await service.admin(new, oidc, version: "v2").expectOK()
         }
     }
 
@@ -123,7 +123,7 @@ struct ProviderConfigurationTests {
             let body: JSON = ["enabled": true, "clientId": "app", "clientSecret": "s"]
             let path = "defaultSupportedIdpConfigs"
             let made = try await service.admin("\(path)?idpId=google.com", body, version: "v2")
-            #expect(made.status == 200, "\(made)")
+            made.expectOK()
             #expect(made["name"]?.string == "projects/\(service.project.number)/\(path)/google.com")
             #expect(made["responseType"] == nil)
             let other = try await service.admin("oauthIdpConfigs/google.com", version: "v2")
@@ -192,8 +192,8 @@ struct ProviderConfigurationTests {
                 "issuer,clientSecret",
                 ["issuer": "https://new.example", "clientSecret": "s3cret"]
             )
-            #expect(known.status == 200, "\(known)")
-            #expect(try await change("displayName", ["displayName": "New"]).status == 200)
+            known.expectOK()
+            try await change("displayName", ["displayName": "New"]).expectOK()
         }
     }
 
@@ -208,7 +208,7 @@ struct ProviderConfigurationTests {
                 ],
                 version: "v2"
             )
-            #expect(created.status == 200, "\(created)")
+            created.expectOK()
             let refused = try await service.admin(
                 "oauthIdpConfigs/oidc.acme?updateMask=definition.endpoints.token",
                 ["definition": ["endpoints": ["token": "https://evil.example/token"]]],
@@ -243,7 +243,7 @@ struct ProviderConfigurationTests {
                 ],
             ]
             let made = try await service.admin("oauthIdpConfigs?oauthIdpConfigId=oauth.acme", body, version: "v2")
-            #expect(made.status == 200, "\(made)")
+            made.expectOK()
             #expect(made["definition"] == body["definition"])
             let stored = service.stores.configuration.snapshot.provider("oauth.acme", project: service.project.id)
             #expect(stored?.audiences == ["com.example.app"])

@@ -41,7 +41,7 @@ struct ProviderMaskTests {
                 .object(acme),
                 version: "v2"
             )
-            #expect(made.status == 200, "\(made)")
+            made.expectOK()
             var expected = try #require(made["definition"])
             func expect(_ path: [String], _ value: JSON?, after mask: String, _ sent: JSON?) async throws {
                 expected = expected.setting(path, to: value)
@@ -134,7 +134,7 @@ struct ProviderMaskTests {
             let google: JSON = ["clientId": "app", "clientSecret": "s", "enabled": true]
             try await service.admin("defaultSupportedIdpConfigs?idpId=google.com", google, version: "v2")
             let before = try await service.admin(path, version: "v2")
-            #expect(before.status == 200)
+            before.expectOK()
             let reply = try await service.admin(
                 "\(path)?updateMask=clientId,\(mask)",
                 ["clientId": "another", "definition": ["nonsense": 1]],
@@ -187,7 +187,7 @@ struct ProviderMaskTests {
                 .object(acme),
                 version: "v2"
             )
-            #expect(made.status == 200, "\(made)")
+            made.expectOK()
             func patch(_ body: JSON?) async throws -> Reply {
                 try await service.admin(path, body, method: "PATCH", version: "v2")
             }
@@ -233,7 +233,7 @@ struct ProviderMaskTests {
                 ],
                 version: "v2"
             )
-            #expect(made.status == 200, "\(made)")
+            made.expectOK()
             let keyed = try await change(
                 "appleSignInConfig.codeFlowConfig.keyId",
                 ["appleSignInConfig": ["bundleIds": ["x"], "codeFlowConfig": ["keyId": "NEW", "teamId": "x"]]]

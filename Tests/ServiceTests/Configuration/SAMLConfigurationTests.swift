@@ -203,7 +203,7 @@ struct SAMLConfigurationTests {
             #expect(try await send("GET", Self.collection, to: service).json == ["inboundSamlConfigs": []])
 
             let made = try await send("POST", Self.collection + id, acme, to: service)
-            #expect(made.status == 200, "\(made)")
+            made.expectOK()
             let again = try await send("POST", Self.collection + id, acme, to: service)
             let exists = "CONFIGURATION_EXISTS : The InboundSamlConfig already exists with config_id: saml.acme"
             #expect(again.status == 409 && again.error == exists)
@@ -242,7 +242,7 @@ struct SAMLConfigurationTests {
             let body: JSON = [
                 "localId": JSON(user.localID), "linkProviderUserInfo": ["providerId": "saml.acme", "rawId": "R"],
             ]
-            #expect(try await service.admin("accounts:update", body).status == 200)
+            try await service.admin("accounts:update", body).expectOK()
             func answers() async throws -> [String] {
                 let start: JSON = ["providerId": "saml.acme", "continueUri": "http://localhost/callback"]
                 let replies = try await [

@@ -119,7 +119,7 @@ struct ConsoleOverviewTests {
             let conflicts: CountSignIns.Counts? = found.methods.first { $0.method == .github }?.outcomes[.conflict]
             #expect(conflicts?.last == 1, "\(found)")
             let linked = try await world.resume(conflict.pendingToken, idToken: ada.idToken)
-            #expect(linked.status == 200, "\(linked)")
+            linked.expectOK()
             #expect(try await Self.count(service).resolved.last == 1)
         }
     }

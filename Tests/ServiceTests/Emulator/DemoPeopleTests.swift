@@ -51,7 +51,7 @@ struct DemoPeopleTests {
                 postBody:
                     #"id_token={"sub":"g1","email":"fake@example.com","email_verified":true}&providerId=google.com"#
             )
-            #expect(fake.status == 200, "\(fake)")
+            fake.expectOK()
             service.clock.advance(by: 1)
             let user = try await service.signUp("linked@example.com")
             try await service.admin(
@@ -92,7 +92,7 @@ struct DemoPeopleTests {
             }
 
             let deleted = try await service.send("DELETE", "/emulator/v1/projects/\(service.project.id)/accounts")
-            #expect(deleted.status == 200, "\(deleted)")
+            deleted.expectOK()
             #expect(try await scene.emails() == Self.own)
         }
     }
@@ -106,7 +106,7 @@ struct DemoPeopleTests {
             let values = ["email": "new@example.com", "name": "New Person"]
             let visit = try await scene.browser.submit(form, values, on: page, until: ["http://localhost/callback"])
             #expect(try await scene.emails() == Self.own)
-            #expect(try await service.finishFlow(at: visit.url, sessionID: flow.sessionID).status == 200)
+            try await service.finishFlow(at: visit.url, sessionID: flow.sessionID).expectOK()
             #expect(try await scene.emails() == Self.own + ["new@example.com"])
             _ = try await service.send("DELETE", "/emulator/v1/projects/\(service.project.id)/accounts")
             #expect(try await scene.emails() == Self.own)

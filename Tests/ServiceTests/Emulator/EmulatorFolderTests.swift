@@ -135,7 +135,7 @@ struct EmulatorFolderTests {
             try await run { service in
                 #expect(try await bringIn(first, service).refused == [])
                 try await export(to: second, service)
-                #expect(try await service.signInWithPassword("ada@example.com").status == 200)
+                try await service.signInWithPassword("ada@example.com").expectOK()
                 let disabled = try await service.signInWithPassword("gone@example.com", "a:password=b: é🔑")
                 #expect(disabled.code == "USER_DISABLED", "\(disabled)")
             }
@@ -329,7 +329,7 @@ struct EmulatorFolderTests {
                         "disabled": false, "mfaInfo": [["displayName": "Work", "phoneInfo": "+15555550102"]],
                     ]
                 )
-                #expect(made.status == 200, "\(made)")
+                made.expectOK()
                 let updated = try await service.admin(
                     "accounts:update",
                     [
@@ -347,7 +347,7 @@ struct EmulatorFolderTests {
                         ],
                     ]
                 )
-                #expect(updated.status == 200, "\(updated)")
+                updated.expectOK()
                 _ = try await service.admin("accounts", ["localId": "plain", "emailVerified": true])
                 let user = try await service.call(
                     "accounts:signUp",
@@ -356,7 +356,7 @@ struct EmulatorFolderTests {
                         "mfaInfo": [["phoneInfo": "+15555550104"]],
                     ]
                 )
-                #expect(user.status == 200, "\(user)")
+                user.expectOK()
                 try await export(to: first, service)
             }
             try await run { service in
@@ -382,7 +382,7 @@ struct EmulatorFolderTests {
             #expect(imported.refused.count == 1 && imported.refused[0].contains("phone number exists"))
             #expect(try await service.account("4Phone0000000000000000000000")?["displayName"] == "mine")
             // Neither the address nor the identity of the one that did not land is held by anybody.
-            #expect(try await service.signUp("ada@example.com").status == 200)
+            try await service.signUp("ada@example.com").expectOK()
             let google = #"id_token={"sub":"8094217736","email":"g@example.com"}"#
             #expect(try await service.signInWithIdP(postBody: "providerId=google.com&\(google)")["isNewUser"] == true)
             let again = try await bringIn(Self.fixture, service)
@@ -398,11 +398,11 @@ struct EmulatorFolderTests {
                 try await export(to: folder, service)
             }
             try await run { service in
-                #expect(try await service.signUp("mine@example.com").status == 200)
+                try await service.signUp("mine@example.com").expectOK()
                 let imported = try await bringIn(folder, service)
                 #expect(imported.accounts == 4 && imported.refused.count == 3)
                 #expect(imported.refused.allSatisfy { $0.contains("another signer key") })
-                #expect(try await service.signInWithPassword("mine@example.com").status == 200)
+                try await service.signInWithPassword("mine@example.com").expectOK()
             }
         }
     }

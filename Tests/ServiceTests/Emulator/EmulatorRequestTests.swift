@@ -30,7 +30,7 @@ struct EmulatorRequestTests {
                 ["email": "ada@example.com", "password": "correct horse"],
                 service
             )
-            #expect(made.status == 200, "\(made)")
+            made.expectOK()
             let id = try #require(made["localId"])
             let looks: [(path: String, body: JSON)] = [
                 ("/v1/accounts:lookup", ["localId": [id]]),
@@ -163,7 +163,7 @@ struct EmulatorRequestTests {
                 )
             }
             let right = "https://identitytoolkit.googleapis.com/google.identity.identitytoolkit.v1.IdentityToolkit"
-            #expect(try await signIn(right).status == 200)
+            try await signIn(right).expectOK()
             let wrong = try await signIn(service.project.id.rawValue)
             #expect(wrong.status == 400 && wrong.error?.hasPrefix("INVALID_CUSTOM_TOKEN") == true, "\(wrong)")
         }
@@ -194,9 +194,9 @@ struct EmulatorRequestTests {
                 try await service.signInWithIdP(postBody: "id_token={\"sub\":\"g1\",\(claims)}&providerId=google.com")
             }
             let first = try await signIn(#""email":"ada@example.com","email_verified":true,"name":"Ada""#)
-            #expect(first.status == 200, "\(first)")
+            first.expectOK()
             let id = try #require(first["localId"]?.string)
-            #expect(try await signIn(#""email":"ada@new.example.com","name":"Ada Lovelace""#).status == 200)
+            try await signIn(#""email":"ada@new.example.com","name":"Ada Lovelace""#).expectOK()
             // What the provider leaves out stays.
             #expect(
                 try await signIn(#""email":"ada@new.example.com","picture":"https://example.com/a.png""#).status == 200
@@ -214,7 +214,7 @@ struct EmulatorRequestTests {
         try await TestService.run { service in
             let password: JSON = ["email": "ada@example.com", "password": "correct horse"]
             let own: JSON = ["targetProjectId": .string(service.project.id.rawValue)]
-            #expect(try await service.call("accounts:signUp", password.merging(own)).status == 200)
+            try await service.call("accounts:signUp", password.merging(own)).expectOK()
             let theirs = try await service.call(
                 "accounts:signInWithPassword",
                 password.merging(["targetProjectId": "other-project"])

@@ -18,11 +18,11 @@ struct EmulatorTenantTests {
     )
     func refuse(_ method: String, _ resource: String) async throws {
         try await run { service in
-            #expect(try await service.signUp("ada@example.com").status == 200)
+            try await service.signUp("ada@example.com").expectOK()
             let base = "/emulator/v1/projects/\(service.project.id)"
             let reply = try await service.send(method, "\(base)/tenants/tenant-a/\(resource)")
             #expect(reply.status == 404 && reply.error == "TENANT_NOT_FOUND", "\(reply)")
-            #expect(try await service.signInWithPassword("ada@example.com").status == 200)
+            try await service.signInWithPassword("ada@example.com").expectOK()
         }
     }
 
@@ -52,26 +52,26 @@ struct EmulatorTenantTests {
             let base = "/emulator/v1/projects/\(service.project.id)"
             let tenant: JSON = ["tenantId": .string(id)]
             let password: JSON = ["email": "ada@example.com", "password": "correct horse"]
-            #expect(try await service.signUp("ada@example.com").status == 200)
-            #expect(try await service.call("accounts:signUp", password.merging(tenant)).status == 200)
+            try await service.signUp("ada@example.com").expectOK()
+            try await service.call("accounts:signUp", password.merging(tenant)).expectOK()
             let sent = try await service.sendCode(
                 .passwordReset,
                 tenant.merging(["email": "ada@example.com"])
             )
-            #expect(sent.status == 200, "\(sent)")
+            sent.expectOK()
             #expect(try await service.send("GET", "\(base)/oobCodes")["oobCodes"] == [])
             let codes = try await service.send("GET", "\(base)/tenants/\(id)/oobCodes")["oobCodes"]
             let link = try #require(codes?[0]?["oobLink"]?.string, "\(String(describing: codes))")
             let path = String(link.drop { $0 != "?" })
             let reset = try await service.send("GET", "/emulator/action\(path)&newPassword=another%20horse")
             #expect(reset["authEmulator"]?["success"] != nil, "\(reset)")
-            #expect(try await service.signInWithPassword("ada@example.com").status == 200)
+            try await service.signInWithPassword("ada@example.com").expectOK()
             let signIn: JSON = ["email": "ada@example.com", "password": "another horse"]
-            #expect(try await service.call("accounts:signInWithPassword", signIn.merging(tenant)).status == 200)
-            #expect(try await service.send("DELETE", "\(base)/tenants/\(id)/accounts").status == 200)
+            try await service.call("accounts:signInWithPassword", signIn.merging(tenant)).expectOK()
+            try await service.send("DELETE", "\(base)/tenants/\(id)/accounts").expectOK()
             let gone = try await service.call("accounts:signInWithPassword", signIn.merging(tenant))
             #expect(gone.error == "EMAIL_NOT_FOUND", "\(gone)")
-            #expect(try await service.signInWithPassword("ada@example.com").status == 200)
+            try await service.signInWithPassword("ada@example.com").expectOK()
         }
     }
 }

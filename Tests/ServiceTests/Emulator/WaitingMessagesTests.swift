@@ -25,9 +25,9 @@ struct WaitingMessagesTests {
     private func send(_ numbers: some Sequence<Int>, _ service: TestService) async throws {
         for number in numbers {
             let mail = try await service.sendCode(.emailSignIn, ["email": .string("u\(number)@example.com")])
-            #expect(mail.status == 200, "\(mail)")
+            mail.expectOK()
             let sms = try await service.sendSMS(to: "+49170\(1_000_000 + number)")
-            #expect(sms.status == 200, "\(sms)")
+            sms.expectOK()
             // So that the next ones are newer.
             service.clock.advance(by: 0.001)
         }
@@ -82,17 +82,17 @@ struct WaitingMessagesTests {
             }
             #expect(statements[0] == statements[1])
             // By a change of the account.
-            #expect(try await service.move(ada, to: "ada@example.org").status == 200)
+            try await service.move(ada, to: "ada@example.org").expectOK()
             let restore = try await service.mail(.recoverEmail, to: "ada@example.com").mail
             #expect(take() == ["email to ada@example.com (RECOVER_EMAIL):\n  \(restore.link)\n"])
             let number = "+491701234567"
-            #expect(try await service.sendSMS(to: number).status == 200)
+            try await service.sendSMS(to: number).expectOK()
             let code = try await service.smsCode(to: number)
             let sms = try #require(take().first)
             #expect(sms.hasPrefix("SMS to \(number):\n  ") && sms.contains(code), "\(sms)")
             // An admin who gets the link needs no email, and a refused request sends none.
             let link: JSON = ["requestType": "PASSWORD_RESET", "email": "ada@example.org", "returnOobLink": true]
-            #expect(try await service.admin("accounts:sendOobCode", link).status == 200)
+            try await service.admin("accounts:sendOobCode", link).expectOK()
             #expect(try await service.sendCode(.passwordReset, ["email": "nobody@example.com"]).status == 400)
             #expect(take().isEmpty)
         }
@@ -110,7 +110,7 @@ struct WaitingMessagesTests {
             #expect(listed.count == 1)
             service.clock.advance(by: 2)
             #expect(try await service.send("GET", path).json == ["oobCodes": []])
-            #expect(try await service.apply(listed.first?["oobCode"]?.string ?? "").status == 200)
+            try await service.apply(listed.first?["oobCode"]?.string ?? "").expectOK()
             try await service.assembly.deliveries.deliverDue()
             #expect(try await service.stores.outbox.waiting("mail", in: Scope(project: service.project.id)).isEmpty)
             // A month later, nothing is left of it.

@@ -72,11 +72,11 @@ struct ContinuedSessionTests {
             let user = try await world.service.signUp("ada@example.com")
             world.service.clock.advance(by: 200)
             let reply = try await continuation.call(world, user.idToken)
-            #expect(reply.status == 200, "\(reply)")
+            reply.expectOK()
             #expect(reply.claims["auth_time"] == user.claims["auth_time"])
             let refreshed = try await world.service.refresh(reply.refreshToken)
             #expect(refreshed.claims["auth_time"] == user.claims["auth_time"], "\(refreshed)")
-            #expect(try await world.service.lookUp(reply.idToken).status == 200)
+            try await world.service.lookUp(reply.idToken).expectOK()
             world.service.clock.advance(by: 101)
             try await expectOld(world, reply.idToken)
             try await expectOld(world, refreshed.idToken)
@@ -93,10 +93,10 @@ struct ContinuedSessionTests {
             if continuation.isSensitive {
                 reply.expectRefused("CREDENTIAL_TOO_OLD_LOGIN_AGAIN")
             } else {
-                #expect(reply.status == 200, "\(reply)")
+                reply.expectOK()
             }
             try await expectOld(world, reply.idToken ?? user.idToken)
-            #expect(try await world.service.refresh(elsewhere.refreshToken).status == 200)
+            try await world.service.refresh(elsewhere.refreshToken).expectOK()
         }
     }
 
@@ -114,7 +114,7 @@ struct ContinuedSessionTests {
             let again = try await service.signInWithLink("ada@example.com", second, idToken: linked.idToken)
             #expect(again.claims["auth_time"]?.number == Double(service.clock.seconds), "\(again)")
             #expect(again.claims["firebase"]?["sid"] == user.claims["firebase"]?["sid"])
-            #expect(try await service.call("accounts:delete", ["idToken": JSON(again.idToken)]).status == 200)
+            try await service.call("accounts:delete", ["idToken": JSON(again.idToken)]).expectOK()
         }
     }
 
@@ -135,8 +135,8 @@ struct ContinuedSessionTests {
             let began = try #require(reply.claims["auth_time"]?.number)
             #expect(began == (later.claims["auth_time"]?.number ?? 0) + 1)
             #expect(try await service.account(user.localID)?["validSince"] == .string("\(Int64(began))"))
-            #expect(try await service.refresh(reply.refreshToken).status == 200)
-            #expect(try await service.lookUp(reply.idToken).status == 200)
+            try await service.refresh(reply.refreshToken).expectOK()
+            try await service.lookUp(reply.idToken).expectOK()
             #expect(try await service.refresh(user.refreshToken).error == "TOKEN_EXPIRED")
             for ended in [before, later] {
                 #expect(try await service.refresh(ended.refreshToken).error == "TOKEN_EXPIRED")
@@ -189,7 +189,7 @@ struct ContinuedSessionTests {
                 "accounts:update",
                 ["idToken": JSON(google.idToken), "deleteProvider": ["oidc.acme"]]
             )
-            #expect(unlinked.status == 200, "\(unlinked)")
+            unlinked.expectOK()
         }
     }
 
@@ -215,7 +215,7 @@ struct ContinuedSessionTests {
                 if isAsked {
                     linked.expectRefused("CREDENTIAL_TOO_OLD_LOGIN_AGAIN")
                 } else {
-                    #expect(linked.status == 200, "\(linked)")
+                    linked.expectOK()
                 }
             }
         }
@@ -281,7 +281,7 @@ struct ContinuedSessionTests {
                 )
                 .expectRefused("CREDENTIAL_TOO_OLD_LOGIN_AGAIN")
             }
-            #expect(try await service.signInWithPassword("ada@example.com").status == 200)
+            try await service.signInWithPassword("ada@example.com").expectOK()
             #expect(try await service.account(phone.localID)?["email"] == nil)
         }
     }
@@ -397,13 +397,13 @@ struct ContinuedSessionTests {
             }
             let before = try await signIns(user.localID)
             let again = try await service.signInByPhone(PhoneScene.number, idToken: user.idToken)
-            #expect(again.status == 200)
+            again.expectOK()
             #expect(try await signIns(user.localID) == before + 1)
             let ada = try await service.verifiedUser()
             let opened = try await signIns(ada.localID)
             let code = try await service.code(.emailSignIn, ["email": "ada@example.com"], to: "ada@example.com")
             let linked = try await service.signInWithLink("ada@example.com", code, idToken: ada.idToken)
-            #expect(linked.status == 200, "\(linked)")
+            linked.expectOK()
             #expect(try await signIns(ada.localID) == opened + 1)
         }
     }

@@ -78,7 +78,7 @@ struct SessionFirstTests {
             let github = world.github.mintAccessToken(for: world.githubPerson(), client: "client")
             let google = try world.google.mintIDToken(for: world.googlePerson())
             let out = try await service.call("accounts:signOut", ["idToken": JSON(enrolled.idToken), "scope": "all"])
-            #expect(out.status == 200, "\(out)")
+            out.expectOK()
 
             let (v1, v2, idToken) = ("/v1/accounts:", "/v2/accounts", JSON(enrolled.idToken))
             let ended: JSON = ["idToken": idToken]
@@ -161,16 +161,16 @@ struct SessionFirstTests {
             let guest = try await service.call("accounts:signUp")
             let first: JSON = ["idToken": JSON(user.idToken), "password": "another horse", "returnSecureToken": true]
             let changed = try await service.call("accounts:update", first)
-            #expect(changed.status == 200, "\(changed)")
+            changed.expectOK()
             let linked: JSON = ["email": "guest@example.com", "password": "another horse"]
             let set = try await service.call("accounts:signUp", linked.merging(["idToken": JSON(guest.idToken)]))
-            #expect(set.status == 200, "\(set)")
+            set.expectOK()
             // Reset codes count apart (`PasswordChangeLimitTests`).
             let reset = try await service.call(
                 "accounts:resetPassword",
                 ["oobCode": .string(code), "newPassword": "a third horse"]
             )
-            #expect(reset.status == 200, "\(reset)")
+            reset.expectOK()
             let again = try await service.code(.passwordReset, ["email": "ada@example.com"], to: "ada@example.com")
             let later = try await service.signIn("ada@example.com", "a third horse", from: "198.18.44.1")
             let before = scene.effort

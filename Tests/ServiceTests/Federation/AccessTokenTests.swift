@@ -22,7 +22,7 @@ struct AccessTokenTests {
         try await ProviderScene.run(kind) { scene in
             let token = Self.token(scene)
             let first = try await scene.signIn(accessToken: token)
-            #expect(first.status == 200, "\(first)")
+            first.expectOK()
             #expect(first["isNewUser"] == true)
             #expect(first["email"] == "ada@example.com")
             #expect(first["displayName"] == "Ada")
@@ -94,7 +94,7 @@ struct AccessTokenTests {
         options.audiences = ["ios-app"]
         try await ProviderScene.run(.google, options) { scene in
             let reply = try await scene.signIn(accessToken: Self.token(scene, client: "ios-app"))
-            #expect(reply.status == 200, "\(reply)")
+            reply.expectOK()
             try await scene.refuses(Messages.foreignAccessToken) {
                 try await scene.signIn(accessToken: Self.token(scene, client: "android-app"))
             }
@@ -129,7 +129,7 @@ struct AccessTokenTests {
                 at: .tokenCheck
             )
             try await scene.refuses(Messages.accessTokenRejected) { try await scene.signIn(accessToken: token) }
-            #expect(try await scene.signIn(accessToken: token).status == 200)
+            try await scene.signIn(accessToken: token).expectOK()
         }
     }
 
@@ -145,7 +145,7 @@ struct AccessTokenTests {
                 at: .userinfo
             )
             try await scene.refuses(Messages.invalidAnswer) { try await scene.signIn(accessToken: token) }
-            #expect(try await scene.signIn(accessToken: token).status == 200)
+            try await scene.signIn(accessToken: token).expectOK()
         }
     }
 

@@ -49,9 +49,9 @@ struct AppleGrantTests {
                 method: "PATCH",
                 version: "v2"
             )
-            #expect(change.status == 200, "\(change)")
+            change.expectOK()
             let reply = try await scene.signIn(idToken: scene.tenant.mintIDToken(for: scene.ada, client: bundle))
-            #expect(reply.status == 200, "\(reply)")
+            reply.expectOK()
             let token =
                 switch type {
                 case "1": scene.tenant.mintRefreshToken(for: scene.ada, client: bundle)
@@ -69,7 +69,7 @@ struct AppleGrantTests {
                 )
             }
             let done = try await revoke(reply.idToken)
-            #expect(done.status == 200, "\(done)")
+            done.expectOK()
             let request = try #require(scene.tenant.requests(.revocation).first)
             #expect(request.fields["client_id"] == bundle)
             #expect(request.fields["token_type_hint"] == (type == "ACCESS_TOKEN" ? "access_token" : "refresh_token"))
@@ -97,7 +97,7 @@ struct AppleGrantTests {
             try await revoke(eve).expectRefused("INVALID_IDP_RESPONSE : The provider's response is not valid.")
             #expect(scene.tenant.requests(.revocation).isEmpty)
             #expect(try await scene.state(reply)["credentialState"] == "authorized")
-            #expect(try await revoke(scene.ada).status == 200)
+            try await revoke(scene.ada).expectOK()
             #expect(try await scene.state(reply)["credentialState"] == "revoked")
         }
     }
@@ -160,7 +160,7 @@ struct AppleGrantTests {
                 "accounts:update",
                 ["idToken": JSON(signedIn.idToken), "displayName": "Countess"]
             )
-            #expect(renamed.status == 200)
+            renamed.expectOK()
             scene.tenant.revokeGrant(of: scene.ada)
             #expect(try await scene.signIn().localID == reply.localID)
             #expect(try await scene.service.account(reply.localID)?["displayName"] == "Countess")
@@ -181,7 +181,7 @@ struct AppleGrantTests {
                 pendingToken: conflict.pendingToken
             )
             scene.secrets.add(from: linked)
-            #expect(linked.status == 200, "\(linked)")
+            linked.expectOK()
             #expect(try await scene.service.account(holder.localID)?["displayName"] == "Ada")
             #expect(scene.tenant.requests(.token).count == 1, "Apple was not asked again")
         }

@@ -28,7 +28,7 @@ struct AppleLifeCycleTests {
             let other = try await scene.addPassword(to: reply)
             scene.service.clock.advance(by: 10)
 
-            #expect(try await scene.notify("consent-revoked", id: "e1").status == 200)
+            try await scene.notify("consent-revoked", id: "e1").expectOK()
             #expect(try await scene.service.refresh(reply.refreshToken).error == "TOKEN_EXPIRED")
             #expect(try await scene.service.refresh(other.refreshToken).status == 200, "it came in by another way")
             #expect(try await scene.state(other)["credentialState"] == "revoked")
@@ -39,8 +39,8 @@ struct AppleLifeCycleTests {
             #expect(again.localID == reply.localID)
             #expect(try await scene.state(again)["credentialState"] == "authorized")
             // The same event, sent once more.
-            #expect(try await scene.notify("consent-revoked", id: "e1").status == 200)
-            #expect(try await scene.service.refresh(again.refreshToken).status == 200)
+            try await scene.notify("consent-revoked", id: "e1").expectOK()
+            try await scene.service.refresh(again.refreshToken).expectOK()
         }
     }
 
@@ -49,7 +49,7 @@ struct AppleLifeCycleTests {
         try await Self.run { scene in
             let reply = try await scene.signIn()
             scene.service.clock.advance(by: 10)
-            #expect(try await scene.notify("consent-revoked", id: "e1").status == 200)
+            try await scene.notify("consent-revoked", id: "e1").expectOK()
             scene.service.clock.advance(by: 10)
             let native = try await scene.signIn(idToken: scene.tenant.mintIDToken(for: scene.ada))
             #expect(native.localID == reply.localID)
@@ -68,7 +68,7 @@ struct AppleLifeCycleTests {
         try await Self.run(options) { scene in
             let reply = try await scene.signIn()
             scene.service.clock.advance(by: 10)
-            #expect(try await scene.notify(type, id: "e1").status == 200)
+            try await scene.notify(type, id: "e1").expectOK()
             #expect(try await scene.service.refresh(reply.refreshToken).status == 400)
             let account = try await scene.service.account(reply.localID)
             #expect((account == nil) == deletes)
@@ -80,7 +80,7 @@ struct AppleLifeCycleTests {
             let second = try await scene.signIn()
             _ = try await scene.addPassword(to: second)
             scene.service.clock.advance(by: 10)
-            #expect(try await scene.notify(type, about: grace, id: "e2").status == 200)
+            try await scene.notify(type, about: grace, id: "e2").expectOK()
             let kept = try await scene.service.account(second.localID)
             #expect(kept?["providerUserInfo"]?.array?.map { $0["providerId"] } == ["password"])
         }
@@ -95,9 +95,9 @@ struct AppleLifeCycleTests {
             let reply = try await scene.signIn()
             #expect(try await scene.state(reply)["isPrivateEmail"] == true)
             #expect(try await scene.state(reply)["emailForwarding"] == nil)
-            #expect(try await scene.notify("email-disabled", id: "e1").status == 200)
+            try await scene.notify("email-disabled", id: "e1").expectOK()
             #expect(try await scene.state(reply)["emailForwarding"] == false)
-            #expect(try await scene.notify("email-enabled", id: "e2").status == 200)
+            try await scene.notify("email-enabled", id: "e2").expectOK()
             #expect(try await scene.state(reply)["emailForwarding"] == true)
             #expect(try await scene.state(reply)["credentialState"] == "authorized")
         }
@@ -170,12 +170,12 @@ struct AppleLifeCycleTests {
             let both = try scene.tenant.mintIDToken(for: scene.ada, changes: event)
             #expect(try await scene.signIn(idToken: both).status == 400)
             #expect(try await scene.state(reply)["credentialState"] == "authorized")
-            #expect(try await scene.service.refresh(reply.refreshToken).status == 200)
+            try await scene.service.refresh(reply.refreshToken).expectOK()
 
             // What is Apple's own and means nothing here is taken.
             let stranger = TestUser("somebody-else")
-            #expect(try await scene.notify("consent-revoked", about: stranger, id: "e10").status == 200)
-            #expect(try await scene.notify("new-event-type", id: "e11").status == 200)
+            try await scene.notify("consent-revoked", about: stranger, id: "e10").expectOK()
+            try await scene.notify("new-event-type", id: "e11").expectOK()
             let project = try await scene.service.post(
                 "/v1/projects/no-such-project/notifications/apple.com",
                 text: body
@@ -196,11 +196,11 @@ struct AppleLifeCycleTests {
             scene.service.clock.advance(by: 10)
             let reply = try await scene.signIn()
             scene.service.clock.advance(by: 10)
-            #expect(try await scene.notify("consent-revoked", id: "e1", at: before).status == 200)
+            try await scene.notify("consent-revoked", id: "e1", at: before).expectOK()
             #expect(try await scene.state(reply)["credentialState"] == "authorized")
-            #expect(try await scene.service.refresh(reply.refreshToken).status == 200)
+            try await scene.service.refresh(reply.refreshToken).expectOK()
             // In either shape of `events`.
-            #expect(try await scene.notify("consent-revoked", id: "e2", asObject: true).status == 200)
+            try await scene.notify("consent-revoked", id: "e2", asObject: true).expectOK()
             #expect(try await scene.service.refresh(reply.refreshToken).status == 400)
         }
     }
@@ -251,7 +251,7 @@ extension ProviderScene {
             "accounts:update",
             ["idToken": JSON(reply.idToken), "password": "correct horse"]
         )
-        #expect(changed.status == 200, "\(changed)")
+        changed.expectOK()
         let signedIn = try await service.signInWithPassword(email)
         secrets.add(from: signedIn)
         return signedIn

@@ -46,11 +46,11 @@ struct AppleSecretTests {
     func authenticates() async throws {
         try await Self.run { scene, secret in
             let reply = try await scene.signIn()
-            #expect(reply.status == 200, "\(reply)")
+            reply.expectOK()
             #expect(scene.tenant.requests(.token).map { $0.fields["client_secret"] } == [secret])
             let token = try #require(scene.tenant.refreshTokens.first)
             let revoked = try await Self.revoke(token, reply, scene)
-            #expect(revoked.status == 200, "\(revoked)")
+            revoked.expectOK()
             #expect(scene.tenant.requests(.revocation).map { $0.fields["client_secret"] } == [secret])
         }
     }
@@ -64,7 +64,7 @@ struct AppleSecretTests {
                 .expectRefused("INVALID_CONFIG : clientSecret is a JWT that has expired: set a new one")
             #expect(scene.tenant.requests(.token).isEmpty, "Apple is not asked")
             let native = try await scene.signIn(idToken: scene.tenant.mintIDToken(for: scene.ada))
-            #expect(native.status == 200, "\(native)")
+            native.expectOK()
             let body: JSON = ["enabled": false]
             let off = try await scene.service.admin(
                 "\(Self.path)?updateMask=enabled",
@@ -72,7 +72,7 @@ struct AppleSecretTests {
                 method: "PATCH",
                 version: "v2"
             )
-            #expect(off.status == 200, "\(off)")
+            off.expectOK()
         }
     }
 
@@ -154,7 +154,7 @@ struct AppleSecretTests {
                 version: "v2"
             )
             guard let problem = row.problem else {
-                #expect(reply.status == 200, "\(reply)")
+                reply.expectOK()
                 let other = try await service.admin(
                     "\(Self.path)?updateMask=clientId",
                     ["clientId": "com.example.other"],

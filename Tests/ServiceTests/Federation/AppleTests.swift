@@ -23,9 +23,9 @@ struct AppleTests {
             let arrival = try await scene.arrive()
             #expect(arrival.request["response_mode"] == "form_post")
             #expect(arrival.request["scope"] == "name email")
-            #expect(try await scene.finish(arrival).status == 200)
+            try await scene.finish(arrival).expectOK()
             scene.service.clock.advance(by: 60)
-            #expect(try await scene.signIn().status == 200)
+            try await scene.signIn().expectOK()
             let secrets = scene.tenant.requests(.token).compactMap { $0.fields["client_secret"] }
             #expect(Set(secrets).count == 2)
             let claims = Reply.claims(of: try #require(secrets.first))
@@ -61,7 +61,7 @@ struct AppleTests {
             // The person withheld the address; what stands beside the token is none.
             scene.tenant.everyLogin(scene.tenant.addUser(TestUser("somebody-else")))
             let second = try await scene.finish(try await scene.arrive().with("user", lie))
-            #expect(second.status == 200, "\(second)")
+            second.expectOK()
             #expect(second["email"] == nil)
         }
         for broken in [
@@ -88,7 +88,7 @@ struct AppleTests {
             let arrival = try await scene.arrive()
             #expect(arrival.request["scope"] == nil)
             let reply = try await scene.finish(arrival)
-            #expect(reply.status == 200, "\(reply)")
+            reply.expectOK()
             #expect(reply["email"] == nil)
             #expect(try await scene.signIn().localID == reply.localID)
             let token = try scene.tenant.mintIDToken(for: nobody)
@@ -106,7 +106,7 @@ struct AppleTests {
                 method: "PATCH",
                 version: "v2"
             )
-            #expect(change.status == 200, "\(change)")
+            change.expectOK()
             let web = try await scene.signIn()
             for bundle in ["com.example.app", "com.example.watch", "client"] {
                 let raw = "raw-\(bundle)"
@@ -175,9 +175,9 @@ struct AppleTests {
             ada.email = "x7h2@privaterelay.appleid.com"
             scene.tenant.everyLogin(scene.tenant.addUser(ada))
             let squatter = try await scene.service.signUp("x7h2@privaterelay.appleid.com")
-            #expect(squatter.status == 200)
+            squatter.expectOK()
             let reply = try await scene.signIn()
-            #expect(reply.status == 200, "\(reply)")
+            reply.expectOK()
             #expect(reply.localID != squatter.localID)
             #expect(try await scene.service.account(reply.localID)?["email"] == nil)
             #expect(try await scene.signIn().localID == reply.localID)
@@ -205,7 +205,7 @@ struct AppleTests {
                 "accounts:update",
                 ["localId": JSON(victim.localID), "emailVerified": .bool(verified)]
             )
-            #expect(proof.status == 200, "\(proof)")
+            proof.expectOK()
             let reply = try await scene.signIn()
             #expect(reply["needConfirmation"] == true, "\(reply)")
             #expect(reply["idToken"] == nil && reply["refreshToken"] == nil)
@@ -259,7 +259,7 @@ struct AppleTests {
                 body(["teamId": "TEAM", "keyId": "KEY", "privateKey": .string(key.pem)]),
                 version: "v2"
             )
-            #expect(made.status == 200, "\(made)")
+            made.expectOK()
             #expect(
                 made["appleSignInConfig"] == [
                     "codeFlowConfig": ["teamId": "TEAM", "keyId": "KEY"], "bundleIds": ["com.example.app"],
@@ -281,7 +281,7 @@ struct AppleTests {
                 method: "PATCH",
                 version: "v2"
             )
-            #expect(cleared.status == 200, "\(cleared)")
+            cleared.expectOK()
             let flow = try await service.call(
                 "accounts:createAuthUri",
                 ["providerId": "apple.com", "continueUri": "http://localhost/callback"]

@@ -52,7 +52,7 @@ struct CallbackFormTests {
         }
         try await ProviderScene.run(.yahoo, options) { scene in
             let arrival = try await scene.arrive(["oauthScope": "mail-r sdct-w"])
-            #expect(try await scene.finish(arrival).status == 200)
+            try await scene.finish(arrival).expectOK()
             let refused = try await scene.arrive(["oauthScope": "mail-r sdct-r"])
             let reply = try await scene.refuses(nil) { try await scene.finish(refused) }
             #expect(reply.error?.hasPrefix("INVALID_CONFIG : invalid_scope") == true, "\(reply)")
@@ -74,7 +74,7 @@ struct CallbackFormTests {
             let early = try await scene.arrive()
             let late = try await scene.arrive()
             scene.service.clock.advance(by: 599)
-            #expect(try await scene.finish(early).status == 200)
+            try await scene.finish(early).expectOK()
             scene.service.clock.advance(by: 1)
             try await scene.refuses(Messages.usedFlow) { try await scene.finish(late) }
         }
@@ -123,7 +123,7 @@ struct CallbackFormTests {
                     )
                 }
             }
-            #expect(try await scene.finish(arrival).status == 200)
+            try await scene.finish(arrival).expectOK()
         }
     }
 }

@@ -44,7 +44,7 @@ struct ConfiguringProvidersTests {
         try await run { service in
             let name = JSON.string("projects/\(service.project.number)/oauthIdpConfigs/oidc.acme")
             let created = try await send("POST", "oauthIdpConfigs?oauthIdpConfigId=oidc.acme", Self.oidc, to: service)
-            #expect(created.status == 200, "\(created)")
+            created.expectOK()
             #expect(created["name"] == name, "with the project's number")
             #expect(created["enabled"] == true)
             #expect(created["clientId"] == "the-client")
@@ -90,7 +90,7 @@ struct ConfiguringProvidersTests {
                 to: service
             )
             #expect(disabled["enabled"] == nil)
-            #expect(disabled.status == 200)
+            disabled.expectOK()
 
             #expect(try await send("DELETE", "oauthIdpConfigs/oidc.acme", to: service).json == [:])
             for (method, body) in [("GET", nil), ("DELETE", nil), ("PATCH", Self.oidc)] as [(String, JSON?)] {
@@ -117,7 +117,7 @@ struct ConfiguringProvidersTests {
                     ["clientId": "the-client", "clientSecret": .string(Self.secret), "enabled": true],
                     to: service
                 )
-                #expect(created.status == 200, "\(created)")
+                created.expectOK()
                 #expect(created["name"] == .string("projects/\(service.project.number)/\(path)/\(id)"))
                 #expect(try await send("GET", "\(path)/\(id)", to: service).json == created.json)
                 #expect(try await send("GET", "oauthIdpConfigs/\(id)", to: service).status == 404, "its own collection")
@@ -130,7 +130,7 @@ struct ConfiguringProvidersTests {
             #expect(second[path]?[0] != first[path]?[0])
             #expect(second["nextPageToken"] == nil)
             #expect(try await send("GET", "\(path)?pageSize=1000", to: service)[path]?.array?.count == 2)
-            #expect(try await send("DELETE", "\(path)/github.com", to: service).status == 200)
+            try await send("DELETE", "\(path)/github.com", to: service).expectOK()
             #expect(try await send("GET", path, to: service)[path]?.array?.count == 1)
         }
     }
@@ -267,7 +267,7 @@ struct ConfiguringProvidersTests {
                 #expect(try await send("GET", "oauthIdpConfigs/oidc.acme", to: other).status == 404)
                 #expect(try await send("DELETE", "oauthIdpConfigs/oidc.acme", to: other).status == 404)
             }
-            #expect(try await send("GET", "oauthIdpConfigs/oidc.acme", to: service).status == 200)
+            try await send("GET", "oauthIdpConfigs/oidc.acme", to: service).expectOK()
         }
     }
 }

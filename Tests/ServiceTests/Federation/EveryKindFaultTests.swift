@@ -63,7 +63,7 @@ struct EveryKindFaultTests {
             }
             scene.tenant.removeFaults()
             #expect(try await scene.signIn().status == 200, "the service goes on")
-            #expect(try await scene.service.send("GET", "/readyz").status == 200)
+            try await scene.service.send("GET", "/readyz").expectOK()
         }
     }
 
@@ -131,7 +131,7 @@ struct EveryKindFaultTests {
             scene.tenant.nextLogin(ScriptedLogin(scene.ada, idToken: .rewritten { _ in foreign }))
             try await Self.refuses("another tenant's", "INVALID_IDP_RESPONSE : ", in: scene) { _ in }
             #expect(evil.requests().isEmpty)
-            #expect(try await scene.signIn().status == 200)
+            try await scene.signIn().expectOK()
         }
     }
 
@@ -156,7 +156,7 @@ struct EveryKindFaultTests {
                 try await Self.refuses("\(fault)", message, in: scene) { $0.tenant.addFault(fault, at: .userinfo) }
             }
             scene.tenant.removeFaults()
-            #expect(try await scene.signIn().status == 200)
+            try await scene.signIn().expectOK()
         }
     }
 
@@ -279,7 +279,7 @@ struct EveryKindFaultTests {
                 await gate.reached()
                 let localID = idToken == guest.idToken ? guest.localID : user.localID
                 let deleted = try await scene.service.admin("accounts:delete", ["localId": JSON(localID)])
-                #expect(deleted.status == 200, "\(deleted)")
+                deleted.expectOK()
                 gate.open()
                 let reply = try await held
                 #expect(reply.error == "USER_NOT_FOUND", "\(reply)")
@@ -312,7 +312,7 @@ struct EveryKindFaultTests {
                 "accounts:update",
                 ["idToken": JSON(linked.idToken), "deleteProvider": [.string(kind.rawValue)]]
             )
-            #expect(unlinked.status == 200, "\(unlinked)")
+            unlinked.expectOK()
             gate.open()
             let reply = try await held
             #expect(reply["isNewUser"] == true, "\(reply)")

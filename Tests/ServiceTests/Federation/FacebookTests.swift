@@ -27,7 +27,7 @@ struct FacebookTests {
             #expect(arrival.callback.hasSuffix("#_=_"))
             #expect(arrival.request["auth_type"] == "reauthenticate")
             let reply = try await scene.finish(arrival)
-            #expect(reply.status == 200, "\(reply)")
+            reply.expectOK()
             #expect(reply["photoUrl"] == "https://pictures.example.com/ada.png")
             #expect(reply["firstName"] == "Ada")
             #expect(reply["lastName"] == "Lovelace")
@@ -60,7 +60,7 @@ struct FacebookTests {
                 ),
                 in: Scope(project: scene.service.project.id)
             )
-            #expect(try await scene.signIn().status == 200)
+            try await scene.signIn().expectOK()
         }
     }
 
@@ -113,7 +113,7 @@ struct FacebookTests {
         try await Self.run { scene in
             scene.tenant.addFault(.data(["expires_at": 0]), at: .tokenCheck)
             let reply = try await scene.signIn()
-            #expect(reply.status == 200, "\(reply)")
+            reply.expectOK()
         }
     }
 
@@ -182,7 +182,7 @@ struct FacebookTests {
 
             scene.service.clock.advance(by: 5_184_000 - 60)
             let second = try await scene.providerToken(scene.session(user))
-            #expect(second.status == 200, "\(second)")
+            second.expectOK()
             #expect(second["oauthAccessToken"] != first["oauthAccessToken"])
             #expect(
                 scene.tenant.requests(.token).last?.fields["fb_exchange_token"] == first["oauthAccessToken"]?.string
@@ -223,7 +223,7 @@ struct FacebookTests {
     func limitedLogin() async throws {
         try await Self.run { scene in
             let reply = try await scene.signIn(idToken: Self.limited(scene), nonce: "raw")
-            #expect(reply.status == 200, "\(reply)")
+            reply.expectOK()
             #expect(reply["email"] == "ada@example.com")
             #expect(reply["emailVerified"] == false)
             #expect(reply["displayName"] == "Ada")
@@ -245,7 +245,7 @@ struct FacebookTests {
             let without = try Self.limited(scene, nonce: nil)
             try await scene.refuses(Messages.noNonce) { try await scene.signIn(idToken: without) }
             try await scene.refuses(Messages.otherNonce) { try await scene.signIn(idToken: without, nonce: "raw") }
-            #expect(try await scene.signIn(idToken: token, nonce: "raw").status == 200)
+            try await scene.signIn(idToken: token, nonce: "raw").expectOK()
             try await scene.refuses(Messages.duplicate) { try await scene.signIn(idToken: token, nonce: "raw") }
         }
     }

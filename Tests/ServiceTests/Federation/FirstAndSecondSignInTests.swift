@@ -16,7 +16,7 @@ struct FirstAndSecondSignInTests {
     func firstSignIn(_ kind: Kind) async throws {
         try await ProviderScene.run(kind) { scene in
             let reply = try await scene.signIn(["context": "from-the-app"])
-            #expect(reply.status == 200, "\(reply)")
+            reply.expectOK()
             #expect(reply["isNewUser"] == true)
             #expect(reply["kind"] == "identitytoolkit#VerifyAssertionResponse")
             #expect(reply["providerId"] == .string(kind.rawValue))
@@ -169,7 +169,7 @@ struct FirstAndSecondSignInTests {
                 try #require(scene.tenant.url(.userinfo)),
                 headers: [("Authorization", "Bearer \(token)"), ("User-Agent", "the app")]
             )
-            #expect(answer.status == 200)
+            answer.expectOK()
             #expect(answer.text.contains(scene.ada.subject))
         }
     }
@@ -184,7 +184,7 @@ struct FirstAndSecondSignInTests {
             ]
             scene.tenant.nextLogin(login)
             let reply = try await scene.signIn()
-            #expect(reply.status == 200, "\(reply)")
+            reply.expectOK()
             #expect(reply["email"] == "ada@example.com")
         }
     }

@@ -86,7 +86,7 @@ struct FlowThreatTests {
             }
             #expect(scene.tenant.requests(.token).isEmpty)
             #expect(second.tenant.requests(.token).isEmpty)
-            #expect(try await scene.signIn().status == 200)
+            try await scene.signIn().expectOK()
         }
     }
 
@@ -122,7 +122,7 @@ struct FlowThreatTests {
             let later = try await scene.arrive()
             #expect(scene.tenant.requests(.discovery).count == 2)
             let reply = try await scene.finish(arrival)
-            #expect(reply.status == 200, "\(reply)")
+            reply.expectOK()
             #expect(scene.tenant.requests(.token).count == 1)
             #expect(evil.requests(.token).isEmpty)
             // The one that began afterwards does go there.

@@ -42,9 +42,9 @@ struct GrantOutboxTests {
                     "accounts:update",
                     ["idToken": JSON(other.idToken), "deleteProvider": ["apple.com"]]
                 )
-                #expect(unlinked.status == 200, "\(unlinked)")
+                unlinked.expectOK()
             case "delete":
-                #expect(try await scene.service.call("accounts:delete", ["idToken": JSON(reply.idToken)]).status == 200)
+                try await scene.service.call("accounts:delete", ["idToken": JSON(reply.idToken)]).expectOK()
             default:
                 #expect(
                     try await scene.service.admin("accounts:delete", ["localId": JSON(reply.localID)]).status == 200
@@ -66,7 +66,7 @@ struct GrantOutboxTests {
     func retries() async throws {
         try await Self.run { scene in
             let reply = try await scene.signIn()
-            #expect(try await scene.service.call("accounts:delete", ["idToken": JSON(reply.idToken)]).status == 200)
+            try await scene.service.call("accounts:delete", ["idToken": JSON(reply.idToken)]).expectOK()
             scene.tenant.addFault(.status(503), at: .revocation, call: 1)
             scene.tenant.addFault(.reset, at: .revocation, call: 2)
             let deliveries = scene.service.assembly.deliveries
@@ -93,7 +93,7 @@ struct GrantOutboxTests {
         try await ProviderScene.run(kind, kind == .apple ? .init() : Self.keepingTokens) { scene in
             let deliveries = scene.service.assembly.deliveries
             let first = try await scene.signIn()
-            #expect(try await scene.service.call("accounts:delete", ["idToken": JSON(first.idToken)]).status == 200)
+            try await scene.service.call("accounts:delete", ["idToken": JSON(first.idToken)]).expectOK()
             scene.tenant.addFault(.status(503), at: .revocation)
             #expect(try await deliveries.deliverDue() == 1)
             // Somebody else does not count.
@@ -106,7 +106,7 @@ struct GrantOutboxTests {
             #expect(scene.tenant.requests(.revocation).map(\.status) == [503])
             #expect(try await scene.messages().map(\.isOver) == [true])
 
-            #expect(try await scene.service.call("accounts:delete", ["idToken": JSON(second.idToken)]).status == 200)
+            try await scene.service.call("accounts:delete", ["idToken": JSON(second.idToken)]).expectOK()
             #expect(try await deliveries.deliverDue() == 1)
             #expect(scene.tenant.requests(.revocation).map(\.status) == [503, 200])
         }
@@ -154,10 +154,10 @@ struct GrantOutboxTests {
         try await Self.run { scene in
             let clock = scene.service.clock
             let first = try await scene.signIn()
-            #expect(try await scene.service.call("accounts:delete", ["idToken": JSON(first.idToken)]).status == 200)
+            try await scene.service.call("accounts:delete", ["idToken": JSON(first.idToken)]).expectOK()
             #expect(try await scene.service.assembly.deliveries.deliverDue() == 1)
             let second = try await scene.signIn()
-            #expect(try await scene.service.call("accounts:delete", ["idToken": JSON(second.idToken)]).status == 200)
+            try await scene.service.call("accounts:delete", ["idToken": JSON(second.idToken)]).expectOK()
             clock.advance(by: 29 * 86_400)
             try await scene.service.sweep()
             #expect(try await scene.messages().map(\.isOver).sorted { $0 && !$1 } == [true, false])
@@ -178,7 +178,7 @@ struct GrantOutboxTests {
     func discovered(_ kind: ProviderScene.Kind) async throws {
         try await ProviderScene.run(kind, Self.keepingTokens) { scene in
             let reply = try await scene.signIn()
-            #expect(try await scene.service.call("accounts:delete", ["idToken": JSON(reply.idToken)]).status == 200)
+            try await scene.service.call("accounts:delete", ["idToken": JSON(reply.idToken)]).expectOK()
             #expect(try await scene.service.assembly.deliveries.deliverDue() == 1)
             #expect(scene.tenant.requests(.revocation).map(\.status) == [200])
         }
@@ -203,7 +203,7 @@ struct GrantOutboxTests {
                     method: "PATCH",
                     version: "v2"
                 )
-                #expect(kept.status == 200, "\(kept)")
+                kept.expectOK()
                 #expect(try await scene.keptTokens() == 2)
                 definition["keepTokens"] = nil
                 let changed = try await scene.service.admin(
@@ -212,7 +212,7 @@ struct GrantOutboxTests {
                     method: removes ? "DELETE" : "PATCH",
                     version: "v2"
                 )
-                #expect(changed.status == 200, "\(changed)")
+                changed.expectOK()
                 let deliveries = scene.service.assembly.deliveries
                 try await deliveries.deliverDue()
                 #expect(try await scene.keptTokens() == 2, "sign-ins from before may be under way")
@@ -238,7 +238,7 @@ struct GrantOutboxTests {
                 """
             )
             let removed = try await scene.service.admin("oauthIdpConfigs/oidc.acme", method: "DELETE", version: "v2")
-            #expect(removed.status == 200, "\(removed)")
+            removed.expectOK()
             scene.service.clock.advance(by: 61)
             // A node that takes it and dies.
             let outbox = scene.service.stores.outbox
@@ -267,7 +267,7 @@ struct GrantOutboxTests {
                 definition["keepTokens"] = keeps
                 let body: JSON = ["definition": .object(definition)]
                 let changed = try await scene.service.admin(path, body, method: "PATCH", version: "v2")
-                #expect(changed.status == 200, "\(changed)")
+                changed.expectOK()
             }
             scene.service.clock.advance(by: 61)
             #expect(try await scene.service.assembly.deliveries.deliverDue() == 2)
@@ -297,7 +297,7 @@ struct GrantOutboxTests {
                     ]
                 ).status == 400
             )
-            #expect(try await service.admin(path, method: "DELETE", version: "v2").status == 200)
+            try await service.admin(path, method: "DELETE", version: "v2").expectOK()
             let again: JSON = ["issuer": "https://elsewhere.example", "clientId": "client", "clientSecret": secret]
             let create = "oauthIdpConfigs?oauthIdpConfigId=oidc.acme"
             #expect(try await service.admin(create, again, version: "v2").status == 400)
@@ -310,12 +310,12 @@ struct GrantOutboxTests {
                 "enabled": true, "clientId": "client", "clientSecret": secret,
                 "issuer": #require(shown["issuer"]), "definition": #require(shown["definition"]),
             ]
-            #expect(try await service.admin(create, old, version: "v2").status == 200)
+            try await service.admin(create, old, version: "v2").expectOK()
             // A revocation that waits goes nowhere else either.
             let user = try await scene.signIn()
-            #expect(try await service.call("accounts:delete", ["idToken": JSON(user.idToken)]).status == 200)
+            try await service.call("accounts:delete", ["idToken": JSON(user.idToken)]).expectOK()
             let moved = try await change("issuer,clientSecret", new)
-            #expect(moved.status == 200, "\(moved)")
+            moved.expectOK()
             let waiting = try await service.stores.database.query(
                 """
                 SELECT kind FROM outbox WHERE project = \(service.project.id.rawValue)
@@ -334,7 +334,7 @@ struct GrantOutboxTests {
     func unreadable() async throws {
         try await Self.run { scene in
             let reply = try await scene.signIn()
-            #expect(try await scene.service.call("accounts:delete", ["idToken": JSON(reply.idToken)]).status == 200)
+            try await scene.service.call("accounts:delete", ["idToken": JSON(reply.idToken)]).expectOK()
             let (database, project) = (scene.service.stores.database, scene.service.project.id.rawValue)
             try await database.execute(
                 """
@@ -356,7 +356,7 @@ struct GrantOutboxTests {
     func survivesCrash() async throws {
         try await Self.run { scene in
             let reply = try await scene.signIn()
-            #expect(try await scene.service.call("accounts:delete", ["idToken": JSON(reply.idToken)]).status == 200)
+            try await scene.service.call("accounts:delete", ["idToken": JSON(reply.idToken)]).expectOK()
             // This node takes it and is never heard of again.
             let taken = try await scene.service.stores.outbox.take(
                 [ProviderRevocation.kind],

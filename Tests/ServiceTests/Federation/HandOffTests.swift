@@ -29,7 +29,7 @@ struct HandOffTests {
                 ]
             )
             scene.secrets.add(from: reply)
-            #expect(reply.status == 200, "\(reply)")
+            reply.expectOK()
             #expect(scene.tenant.requests(.token).count == 1, "the service called the token endpoint")
             #expect(reply["oauthAccessToken"] != nil)
 
@@ -85,7 +85,7 @@ struct HandOffTests {
             try await redeem(arrival, scene)
             try await scene.refuses(Messages.usedCode) { try await scene.finish(arrival) }
             #expect(scene.tenant.violations.map(\.rule) == [.codeReuse])
-            #expect(try await scene.service.refresh(session.refreshToken).status == 200)
+            try await scene.service.refresh(session.refreshToken).expectOK()
             // The flow is over with it.
             try await scene.refuses(Messages.usedFlow) { try await scene.finish(arrival) }
         }
@@ -140,7 +140,7 @@ struct HandOffTests {
         try await ProviderScene.run(.github) { scene in
             let arrival = try await scene.arrive()
             let reply = try await scene.finish(arrival)
-            #expect(reply.status == 200, "\(reply)")
+            reply.expectOK()
             let exchange = try #require(scene.tenant.requests(.token).first)
             #expect(exchange.method == "POST")
             #expect(exchange.header("accept") == "application/json")
@@ -223,7 +223,7 @@ struct HandOffTests {
                 method: "PATCH",
                 version: "v2"
             )
-            #expect(patched.status == 200, "\(patched)")
+            patched.expectOK()
             #expect(patched["enabled"] == nil)
             try await scene.refuses(off) {
                 try await scene.service.call(
@@ -240,8 +240,8 @@ struct HandOffTests {
                 method: "PATCH",
                 version: "v2"
             )
-            #expect(try await scene.signIn().status == 200)
-            #expect(try await scene.signIn(idToken: token).status == 200)
+            try await scene.signIn().expectOK()
+            try await scene.signIn(idToken: token).expectOK()
         }
     }
 }

@@ -145,7 +145,7 @@ struct HybridThreatTests {
             let unknown = try await scene.arrive(start).with("access_token", "not-a-token-of-anybody")
             try await scene.refuses(Messages.accessTokenRejected) { try await scene.finish(unknown) }
             let good = try await scene.finish(scene.arrive(start))
-            #expect(good.status == 200, "\(good)")
+            good.expectOK()
             // The code is bound by the nonce of the token endpoint's ID token.
             let ada = try await scene.arrive(start)
             scene.tenant.nextLogin(scene.addGrace())
@@ -188,7 +188,7 @@ struct HybridThreatTests {
                 scene.secrets.add(arrival.fields["id_token"])
             }
             let reply = try await scene.finish(arrival)
-            #expect(reply.status == 200, "\(reply)")
+            reply.expectOK()
             #expect(reply["federatedId"]?.string?.hasSuffix(scene.ada.subject) == true)
             #expect(reply["email"]?.string == scene.ada.email)
             for part in ["access_token", "id_token"] {

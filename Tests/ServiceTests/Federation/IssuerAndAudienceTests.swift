@@ -101,7 +101,7 @@ struct IssuerAndAudienceTests {
                 for: scene.ada,
                 changes: IDTokenChanges(set: ["aud": ["client", "other-app"], "azp": "client"])
             )
-            #expect(try await scene.signIn(idToken: token).status == 200)
+            try await scene.signIn(idToken: token).expectOK()
         }
     }
 

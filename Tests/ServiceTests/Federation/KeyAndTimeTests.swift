@@ -19,11 +19,11 @@ struct KeyAndTimeTests {
                 try await scene.signIn(idToken: scene.tenant.mintIDToken(for: scene.ada))
             }
             let old = try scene.tenant.mintIDToken(for: scene.ada)
-            #expect(try await signIn().status == 200)
+            try await signIn().expectOK()
             #expect(scene.tenant.requests(.keys).count == 1)
             // The first unknown key id fetches at once.
             try scene.tenant.rotateKeys(keepOld: true)
-            #expect(try await signIn().status == 200)
+            try await signIn().expectOK()
             #expect(scene.tenant.requests(.keys).count == 2)
             #expect(try await scene.signIn(idToken: old).status == 200, "both are published")
             // The next one within the interval has to wait for it.
@@ -31,12 +31,12 @@ struct KeyAndTimeTests {
             try await scene.refuses(Messages.badSignature) { try await signIn() }
             #expect(scene.tenant.requests(.keys).count == 2)
             scene.service.clock.advance(by: 60)
-            #expect(try await signIn().status == 200)
+            try await signIn().expectOK()
             #expect(scene.tenant.requests(.keys).count == 3)
             // A key is taken back: once its absence has been seen, its tokens are worth nothing.
             try scene.tenant.rotateKeys(keepOld: false)
             scene.service.clock.advance(by: 60)
-            #expect(try await signIn().status == 200)
+            try await signIn().expectOK()
             try await scene.refuses(Messages.badSignature) { try await scene.signIn(idToken: old) }
         }
     }
@@ -44,7 +44,7 @@ struct KeyAndTimeTests {
     @Test("T-C7: a flood of unknown key ids asks for keys once in an interval")
     func keyFlood() async throws {
         try await ProviderScene.run(.oidc) { scene in
-            #expect(try await scene.signIn().status == 200)
+            try await scene.signIn().expectOK()
             let before = scene.tenant.requests(.keys).count
             for interval in 1...2 {
                 let replies = try await withThrowingTaskGroup(of: Int.self) { group in
@@ -67,14 +67,14 @@ struct KeyAndTimeTests {
     @Test("T-C7: a key that is used before it is published is accepted once it is")
     func lateKey() async throws {
         try await ProviderScene.run(.oidc) { scene in
-            #expect(try await scene.signIn().status == 200)
+            try await scene.signIn().expectOK()
             let first = try scene.tenant.signingKey()
             let key = try scene.tenant.rotateKeys(keepOld: true, publish: false)
             let token = try scene.tenant.mintIDToken(for: scene.ada)
             try await scene.refuses(Messages.badSignature) { try await scene.signIn(idToken: token) }
             scene.tenant.publishKeys(only: [first.kid, key.kid])
             scene.service.clock.advance(by: 60)
-            #expect(try await scene.signIn(idToken: token).status == 200)
+            try await scene.signIn(idToken: token).expectOK()
         }
     }
 
@@ -112,7 +112,7 @@ struct KeyAndTimeTests {
                 return
             }
             let reply = try await scene.signIn(idToken: token)
-            #expect(reply.status == 200, "\(reply)")
+            reply.expectOK()
         }
     }
 
@@ -128,7 +128,7 @@ struct KeyAndTimeTests {
             )
             #expect(try await scene.signIn(idToken: token).status == 200, "nbf is not looked at")
             scene.service.clock.advance(by: 659)
-            #expect(try await scene.signIn(idToken: token).status == 200)
+            try await scene.signIn(idToken: token).expectOK()
             scene.service.clock.advance(by: 1)
             try await scene.refuses("INVALID_IDP_RESPONSE : ID Token issued at \(now) is stale to sign-in.") {
                 try await scene.signIn(idToken: token)

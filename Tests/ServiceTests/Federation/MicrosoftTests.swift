@@ -91,7 +91,7 @@ struct MicrosoftTests {
                 #expect(arrival.authURI.contains("/\(directory.tenant)/oauth2/v2.0/authorize?"))
                 if directory.isGood {
                     let reply = try await scene.finish(arrival)
-                    #expect(reply.status == 200, "\(reply)")
+                    reply.expectOK()
                 } else {
                     let reply = try await scene.refuses(nil) { try await scene.finish(arrival) }
                     let start = "INVALID_IDP_RESPONSE : The issuer in ID Token "
@@ -141,7 +141,7 @@ struct MicrosoftTests {
                 let graph = ProviderFault.members(set: ["id": .string("oid-of-" + directory)])
                 if isGood {
                     scene.tenant.addFault(graph, at: .userinfo)
-                    #expect(try await scene.finish(arrival).status == 200)
+                    try await scene.finish(arrival).expectOK()
                 } else {
                     try await scene.refuses(nil) { try await scene.finish(arrival) }
                 }
@@ -172,7 +172,7 @@ struct MicrosoftTests {
                 #expect(arrival.authURI.contains("/\(tenant)/oauth2/v2.0/authorize?"))
                 #expect(arrival.request["tenant"] == nil)
                 let reply = try await scene.finish(arrival)
-                #expect(reply.status == 200, "\(reply)")
+                reply.expectOK()
                 #expect(scene.tenant.requests(.token).last?.path.contains("/\(tenant)/oauth2/v2.0/token") == true)
             }
             // The directory that was chosen counts, not the configuration's.
@@ -281,7 +281,7 @@ struct MicrosoftTests {
             try await ProviderScene.run(.microsoft, options) { scene in
                 let arrival = try await scene.arrive()
                 if isGood {
-                    #expect(try await scene.finish(arrival).status == 200)
+                    try await scene.finish(arrival).expectOK()
                 } else {
                     try await scene.refuses(Messages.badSignature) { try await scene.finish(arrival) }
                 }

@@ -30,7 +30,7 @@ struct NonceTests {
                 try await scene.refuses(Messages.otherNonce) { try await scene.signIn(idToken: token, nonce: raw) }
             }
             let reply = try await scene.signIn(idToken: good, nonce: raw)
-            #expect(reply.status == 200, "\(reply)")
+            reply.expectOK()
             #expect(reply["nonce"]?.string == raw)
             let plain = try scene.tenant.mintIDToken(for: scene.ada)
             #expect(try await scene.signIn(idToken: plain, nonce: raw).status == 200, "a nonce for a token without one")
@@ -43,11 +43,11 @@ struct NonceTests {
             let raw = "raw-nonce-0123456789"
             let token = try scene.tenant.mintIDToken(for: scene.ada, nonce: SecureHash.sha256Hex(raw))
             let first = try await scene.signIn(idToken: token, nonce: raw)
-            #expect(first.status == 200, "\(first)")
+            first.expectOK()
             for nonce in [raw, raw, "another nonce"] {
                 try await scene.refuses(Messages.duplicate) { try await scene.signIn(idToken: token, nonce: nonce) }
             }
-            #expect(try await scene.service.refresh(first.refreshToken).status == 200)
+            try await scene.service.refresh(first.refreshToken).expectOK()
             let plain = try scene.tenant.mintIDToken(for: scene.ada)
             for _ in 0..<2 { #expect(try await scene.signIn(idToken: plain).localID == first.localID) }
         }
@@ -64,7 +64,7 @@ struct NonceTests {
                 try scene.tenant.mintIDToken(for: scene.ada, nonce: SecureHash.sha256Hex(raw))
             }
             let used = try token(raw)
-            #expect(try await scene.signIn(idToken: used, nonce: raw).status == 200)
+            try await scene.signIn(idToken: used, nonce: raw).expectOK()
             let twin = try ECDSATwin.of(used)
             #expect(twin != used)
             try await scene.refuses(Messages.duplicate) { try await scene.signIn(idToken: twin, nonce: raw) }
@@ -120,7 +120,7 @@ struct NonceTests {
             #expect(conflict["needConfirmation"] == true, "\(conflict)")
             let post = FormFields(pairs: [("id_token", token), ("providerId", "oidc.acme"), ("nonce", raw)]).text
             let linked = try await scene.service.signInWithIdP(postBody: post, idToken: owner.idToken)
-            #expect(linked.status == 200, "\(linked)")
+            linked.expectOK()
             #expect(linked.localID == owner.localID)
             try await scene.refuses(Messages.duplicate) { try await scene.signIn(idToken: token, nonce: raw) }
         }

@@ -28,15 +28,15 @@ struct NotificationTests {
             #expect(try await scene.github(body, secret: "another").status == 400)
             #expect(try await scene.github(body, secret: secret, signed: body + " ").status == 400)
             #expect(try await scene.github(body, secret: secret, algorithm: "sha1").status == 400)
-            #expect(try await scene.github(body, secret: secret, event: "ping").status == 200)
-            #expect(try await scene.service.refresh(reply.refreshToken).status == 200)
-            #expect(try await scene.github(body, secret: secret).status == 200)
+            try await scene.github(body, secret: secret, event: "ping").expectOK()
+            try await scene.service.refresh(reply.refreshToken).expectOK()
+            try await scene.github(body, secret: secret).expectOK()
             #expect(try await scene.service.refresh(reply.refreshToken).status == 400)
             #expect(try await scene.state(reply.localID) == "revoked")
             // Delivered once more after the person came back.
             let again = try await scene.signIn()
-            #expect(try await scene.github(body, secret: secret).status == 200)
-            #expect(try await scene.service.refresh(again.refreshToken).status == 200)
+            try await scene.github(body, secret: secret).expectOK()
+            try await scene.service.refresh(again.refreshToken).expectOK()
         }
     }
 
@@ -45,13 +45,13 @@ struct NotificationTests {
         try await ProviderScene.run(.github) { scene in
             let secret = try await scene.setWebhookSecret()
             let body = #"{"action":"revoked","sender":{"id":\#(scene.ada.subject),"login":"ada"}}"#
-            #expect(try await scene.github(body, secret: secret).status == 200)
+            try await scene.github(body, secret: secret).expectOK()
             let reply = try await scene.signIn()
             scene.service.clock.advance(by: 10)
-            #expect(try await scene.github(body, secret: secret).status == 200)
-            #expect(try await scene.service.refresh(reply.refreshToken).status == 200)
+            try await scene.github(body, secret: secret).expectOK()
+            try await scene.service.refresh(reply.refreshToken).expectOK()
             #expect(try await scene.state(reply.localID) == "authorized")
-            #expect(try await scene.github(body, secret: secret, delivery: "another").status == 200)
+            try await scene.github(body, secret: secret, delivery: "another").expectOK()
             #expect(try await scene.state(reply.localID) == "revoked")
         }
     }
@@ -73,7 +73,7 @@ struct NotificationTests {
             #expect(try await scene.discord(event, stranger, now).status == 401)
             #expect(try await scene.discord(event, key, now - 601).status == 401)
             #expect(try await scene.notify(event).status == 401, "no signature at all")
-            #expect(try await scene.service.refresh(reply.refreshToken).status == 200)
+            try await scene.service.refresh(reply.refreshToken).expectOK()
             #expect(try await scene.discord(event, key, now).status == 204)
             #expect(try await scene.service.refresh(reply.refreshToken).status == 400)
             #expect(try await scene.state(reply.localID) == "revoked")
@@ -93,14 +93,14 @@ struct NotificationTests {
             // Within the same second, so that times do not tell.
             let second = try await scene.signIn()
             #expect(try await scene.discord(event, key, scene.service.clock.seconds + 1).status == 204)
-            #expect(try await scene.service.refresh(second.refreshToken).status == 200)
+            try await scene.service.refresh(second.refreshToken).expectOK()
 
             let lost = scene.deauthorization(at: scene.service.clock.current.addingTimeInterval(5))
             scene.service.clock.advance(by: 20)
             let third = try await scene.signIn()
             scene.service.clock.advance(by: 3_600)
             #expect(try await scene.discord(lost, key, scene.service.clock.seconds).status == 204)
-            #expect(try await scene.service.refresh(third.refreshToken).status == 200)
+            try await scene.service.refresh(third.refreshToken).expectOK()
             #expect(try await scene.state(third.localID) == "authorized")
         }
     }
@@ -112,7 +112,7 @@ struct NotificationTests {
         try await ProviderScene.run(.facebook) { scene in
             let reply = try await scene.signIn()
             scene.service.clock.advance(by: 10)
-            #expect(try await scene.facebook().status == 200)
+            try await scene.facebook().expectOK()
             #expect(try await scene.service.refresh(reply.refreshToken).status == 400)
             #expect(try await scene.state(reply.localID) == "revoked")
 
@@ -121,7 +121,7 @@ struct NotificationTests {
             #expect(again.localID == reply.localID)
             scene.service.clock.advance(by: 10)
             let deletion = try await scene.facebook(path: "/deletion")
-            #expect(deletion.status == 200, "\(deletion)")
+            deletion.expectOK()
             let code = try #require(deletion["confirmation_code"]?.string)
             #expect(code.count == 32 && code.allSatisfy { $0.isHexDigit })
             let path = "/v1/projects/\(scene.service.project.id)/notifications/facebook.com/deletion/"
@@ -129,14 +129,14 @@ struct NotificationTests {
             #expect(try await scene.service.account(reply.localID)?["providerUserInfo"] == nil)
             #expect(try await scene.service.refresh(again.refreshToken).status == 400)
             let page = try await scene.service.send("GET", path + code)
-            #expect(page.status == 200)
+            page.expectOK()
             #expect(page.response.text.contains("was deleted on <bdi>20"))
             #expect(page.response.header("content-type") == "text/html; charset=utf-8")
             #expect(try await scene.service.send("GET", path + "0000").status == 404)
             // Somebody who was never here gets a code as well.
             let stranger = try await scene.facebook(["user_id": "4711"], path: "/deletion")
             let other = try #require(stranger["confirmation_code"]?.string)
-            #expect(try await scene.service.send("GET", path + other).status == 200)
+            try await scene.service.send("GET", path + other).expectOK()
         }
     }
 
@@ -152,7 +152,7 @@ struct NotificationTests {
             let code = try #require(deletion["confirmation_code"]?.string, "\(deletion)")
             let path = "/v1/projects/\(scene.service.project.id)/notifications/facebook.com/deletion/"
             let page = try await scene.service.send("GET", path + code)
-            #expect(page.status == 200)
+            page.expectOK()
             #expect(page.response.text.contains("was deleted on <bdi>20"))
         }
     }
@@ -162,7 +162,7 @@ struct NotificationTests {
         try await ProviderScene.run(.facebook) { scene in
             _ = try await scene.signIn()
             scene.service.clock.advance(by: 10)
-            #expect(try await scene.facebook(path: "/deletion").status == 200)
+            try await scene.facebook(path: "/deletion").expectOK()
             let (database, project) = (scene.service.stores.database, scene.service.project.id)
             let tables = try await database.query(
                 """
@@ -204,7 +204,7 @@ struct NotificationTests {
                 let refused = try await scene.notify(body, type: "application/x-www-form-urlencoded")
                 #expect(refused.status == 400, "\(body)")
             }
-            #expect(try await scene.service.refresh(reply.refreshToken).status == 200)
+            try await scene.service.refresh(reply.refreshToken).expectOK()
             #expect(try await scene.state(reply.localID) == "authorized")
         }
     }

@@ -146,7 +146,7 @@ struct ProviderDetailTests {
             #expect((arrival.request["code_challenge"] != nil) == detail.usesPKCE)
             #expect((arrival.request["nonce"] != nil) == detail.sendsNonce)
             let reply = try await scene.finish(arrival)
-            #expect(reply.status == 200, "\(reply)")
+            reply.expectOK()
             #expect(reply["emailVerified"] == .bool(detail.emailVerified))
             #expect(reply["photoUrl"]?.string == detail.photoURL)
             #expect(reply["screenName"]?.string == detail.screenName)
@@ -164,7 +164,7 @@ struct ProviderDetailTests {
             try await TestService.run { service in
                 func make(_ patch: JSON, _ path: String, method: String? = nil) async throws -> [String] {
                     let reply = try await service.admin(path, patch, method: method, version: "v2")
-                    #expect(reply.status == 200, "\(reply)")
+                    reply.expectOK()
                     let stored = service.stores.configuration.snapshot.provider(
                         "oauth.feedly",
                         project: service.project.id
@@ -200,7 +200,7 @@ struct ProviderDetailTests {
             let arrival = try await scene.arrive()
             try await scene.refuses(nil) { try await scene.finish(arrival.with("code", "another")) }
             let next = try await scene.signIn()
-            #expect(next.status == 200, "\(next)")
+            next.expectOK()
         }
     }
 }

@@ -67,7 +67,7 @@ struct ProviderShareTests {
             ["enabled": true, "clientId": "app", "clientSecret": "s3cret", "definition": definition],
             version: "v2"
         )
-        #expect(made.status == 200, "\(made)")
+        made.expectOK()
         switch call {
         case .requestToken:
             return { _ in

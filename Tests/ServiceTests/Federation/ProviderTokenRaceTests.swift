@@ -62,7 +62,7 @@ struct ProviderTokenRaceTests {
                     tenant.url(.userinfo) ?? "",
                     headers: [("Authorization", "Bearer \(tokens.first.flatMap(\.self) ?? "")")]
                 )
-                #expect(profile.status == 200)
+                profile.expectOK()
             }
             #expect(tenant.violations.isEmpty, "\(tenant.violations)")
         }
@@ -99,7 +99,7 @@ struct ProviderTokenRaceTests {
             }
             for reply in replies { reply.expectRefused(Messages.providerDown) }
             #expect(scene.tenant.requests(.token).count == 2)
-            #expect(try await scene.providerToken(user.idToken).status == 200)
+            try await scene.providerToken(user.idToken).expectOK()
         }
     }
 
@@ -119,7 +119,7 @@ struct ProviderTokenRaceTests {
             )
             #expect(leased == 1)
             // A token that is good needs nobody to renew it.
-            #expect(try await scene.providerToken(user.idToken).status == 200)
+            try await scene.providerToken(user.idToken).expectOK()
             scene.service.clock.advance(by: 59)
             async let late = scene.providerToken(user.idToken)
             try await waitUntil { waiting.value == 1 }
@@ -127,7 +127,7 @@ struct ProviderTokenRaceTests {
             scene.service.clock.advance(by: 1)
             goOn.increment()
             let reply = try await late
-            #expect(reply.status == 200, "\(reply)")
+            reply.expectOK()
             #expect(reply["oauthAccessToken"] != user["oauthAccessToken"])
             #expect(scene.tenant.requests(.token).count == 2)
         }

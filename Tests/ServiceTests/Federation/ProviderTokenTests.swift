@@ -32,7 +32,7 @@ struct ProviderTokenTests {
         try await ProviderScene.run(kind, .keepingTokens()) { scene in
             let user = try await scene.signIn()
             let first = try await scene.providerToken(user.idToken)
-            #expect(first.status == 200, "\(first)")
+            first.expectOK()
             #expect(first["oauthAccessToken"] == user["oauthAccessToken"])
             #expect(first["providerId"]?.string == kind.rawValue)
             #expect(first["oauthIdToken"] == user["oauthIdToken"])
@@ -51,7 +51,7 @@ struct ProviderTokenTests {
             #expect(try await scene.providerToken(scene.session(user))["oauthAccessToken"] == first["oauthAccessToken"])
             scene.service.clock.advance(by: 1)
             let second = try await scene.providerToken(scene.session(user))
-            #expect(second.status == 200, "\(second)")
+            second.expectOK()
             #expect(second["oauthAccessToken"] != first["oauthAccessToken"])
             #expect(second["oauthExpireIn"]?.number == Double(lifetime))
             #expect(second["scopes"] == first["scopes"])
@@ -185,7 +185,7 @@ struct ProviderTokenTests {
             #expect(kept["oauthAccessToken"] == second["oauthAccessToken"])
             scene.service.clock.advance(by: 3_590)
             let reply = try await scene.providerToken(second.idToken)
-            #expect(reply.status == 200, "\(reply)")
+            reply.expectOK()
             #expect(scene.tenant.requests(.token).last?.fields["refresh_token"] == refreshToken)
         }
     }
@@ -210,7 +210,7 @@ struct ProviderTokenTests {
             let events = scene.service.logs.entries.filter { $0.message.description.contains("must consent again") }
             #expect(events.count == 1)
             #expect(events.first?.metadata["account.id"] == user.localID.map { "\($0)" })
-            #expect(try await scene.service.lookUp(session).status == 200)
+            try await scene.service.lookUp(session).expectOK()
             // The provider's clock is the real one.
             scene.service.clock.advance(by: -Double(kind.personality.accessTokenLifetime ?? 0))
             let again = try await scene.signIn()
@@ -293,7 +293,7 @@ struct ProviderTokenTests {
                 deletes ? "accounts:delete" : "accounts:update",
                 ["idToken": JSON(user.idToken), "deleteProvider": deletes ? nil : ["oidc.acme"]]
             )
-            #expect(ended.status == 200, "\(ended)")
+            ended.expectOK()
             #expect(try await scene.rows() == 0)
             gate.open()
             let reply = try await late
@@ -319,7 +319,7 @@ struct ProviderTokenTests {
                 method: "PATCH",
                 version: "v2"
             )
-            #expect(off.status == 200, "\(off)")
+            off.expectOK()
             for node in [first, second] {
                 try await node.providerToken("oauth.acme", user.idToken).expectRefused(Messages.providerOff)
             }

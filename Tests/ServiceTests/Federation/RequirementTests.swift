@@ -23,7 +23,7 @@ struct RequirementTests {
             let arrival = try await scene.arrive()
             #expect(scene.tenant.requests(.token).isEmpty)
             let reply = try await scene.finish(arrival)
-            #expect(reply.status == 200, "\(reply)")
+            reply.expectOK()
             let exchange = try #require(scene.tenant.requests(.token).first)
             #expect(exchange.fields["code"] == arrival.fields["code"])
             // The provider refuses a code without the client's secret, of which the app has seen nothing.
@@ -49,7 +49,7 @@ struct RequirementTests {
             )
             scene.secrets.add(from: reply)
             scene.secrets.add(token)
-            #expect(reply.status == 200, "\(reply)")
+            reply.expectOK()
             #expect(reply.localID == first.localID)
             #expect(reply["isNewUser"] == nil)
         }
@@ -77,9 +77,9 @@ struct RequirementTests {
                 ],
                 version: "v2"
             )
-            #expect(made.status == 200, "\(made)")
+            made.expectOK()
             let reply = try await service.signIn(through: ProviderID("oauth.new"))
-            #expect(reply.status == 200, "\(reply)")
+            reply.expectOK()
             #expect(reply["federatedId"] == "ada-1")
             #expect(tenant.violations.isEmpty)
         }
@@ -113,7 +113,7 @@ struct RequirementTests {
                 "accounts:update",
                 ["idToken": JSON(apple.idToken), "password": "from the keychain"]
             )
-            #expect(linked.status == 200, "\(linked)")
+            linked.expectOK()
             let byPassword = try await scene.service.signInWithPassword("ada@example.com", "from the keychain")
             scene.secrets.add(from: byPassword)
             #expect(byPassword.localID == apple.localID)
@@ -133,10 +133,10 @@ struct RequirementTests {
             scene.service.clock.advance(by: 400 * 86_400)
             let resumed = try await scene.service.refresh(reply.refreshToken)
             scene.secrets.add(from: resumed)
-            #expect(resumed.status == 200, "\(resumed)")
+            resumed.expectOK()
             #expect(scene.tenant.requests(.token).count == 1, "Apple was not asked")
             let out = try await scene.service.call("accounts:signOut", ["idToken": JSON(resumed.idToken)])
-            #expect(out.status == 200, "\(out)")
+            out.expectOK()
             #expect(try await scene.service.refresh(reply.refreshToken).error == "TOKEN_EXPIRED")
         }
     }

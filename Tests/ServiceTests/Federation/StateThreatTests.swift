@@ -31,7 +31,7 @@ struct StateThreatTests {
                 }
             }
             #expect(scene.tenant.requests(.token).isEmpty, "the code stays good for the one who started")
-            #expect(try await scene.finish(arrival).status == 200)
+            try await scene.finish(arrival).expectOK()
         }
     }
 
@@ -60,7 +60,7 @@ struct StateThreatTests {
         try await ProviderScene.run(kind) { scene in
             let arrival = try await scene.arrive()
             let first = try await scene.finish(arrival)
-            #expect(first.status == 200)
+            first.expectOK()
             for _ in 0..<3 { try await scene.refuses(Messages.usedFlow) { try await scene.finish(arrival) } }
             #expect(scene.tenant.requests(.token).count == 1)
             #expect(try await scene.service.refresh(first.refreshToken).status == 200, "the session lives on")
@@ -86,7 +86,7 @@ struct StateThreatTests {
                     ]).text
                 )
             }
-            #expect(try await scene.finish(arrival).status == 200)
+            try await scene.finish(arrival).expectOK()
         }
     }
 

@@ -44,7 +44,7 @@ struct TwitterTests {
             #expect(Set(arrival.request.pairs.map(\.name)) == ["oauth_token", "force_login", "screen_name", "lang"])
             #expect(arrival.fields["state"] == arrival.reply["state"]?.string)
             let reply = try await scene.finish(arrival)
-            #expect(reply.status == 200, "\(reply)")
+            reply.expectOK()
             #expect(reply["screenName"] == "ada-login")
             #expect(reply["photoUrl"] == "https://pictures.example.com/ada.png")
             #expect(reply["oauthTokenSecret"]?.string?.isEmpty == false)
@@ -141,7 +141,7 @@ struct TwitterTests {
                 .with("oauth_verifier", victim.fields["oauth_verifier"])
             try await scene.refuses(Self.mismatch) { try await scene.finish(mixed) }
             #expect(scene.tenant.requests(.token).isEmpty)
-            #expect(try await scene.finish(victim).status == 200)
+            try await scene.finish(victim).expectOK()
         }
         var options = ProviderScene.Options()
         options.expectsViolations = true
@@ -166,7 +166,7 @@ struct TwitterTests {
                 at: .token
             )
             try await scene.refuses(Messages.usedCode) { try await scene.finish(arrival) }
-            #expect(try await scene.service.refresh(session.refreshToken).status == 200)
+            try await scene.service.refresh(session.refreshToken).expectOK()
         }
     }
 

@@ -30,7 +30,7 @@ struct YahooJapanTests {
             #expect((arrival.fields["id_token"] != nil) == asked.contains("id_token"))
             #expect((arrival.fields["access_token"] != nil) == asked.split(separator: " ").contains("token"))
             let reply = try await scene.finish(arrival)
-            #expect(reply.status == 200, "\(reply)")
+            reply.expectOK()
             #expect(reply["providerId"] == "oidc.yahoojp")
             #expect(reply["federatedId"]?.string == "oidc.yahoojp/" + scene.ada.subject)
             #expect(Reply.claims(of: reply["oauthIdToken"]?.string ?? "")["aud"] == ["client"])
@@ -66,7 +66,7 @@ struct YahooJapanTests {
                 ]
             )
             scene.secrets.add(from: reply)
-            #expect(reply.status == 200, "\(reply)")
+            reply.expectOK()
             let twice = try await scene.arrive(["responseType": "code id_token token"])
             try await scene.refuses("INVALID_IDP_RESPONSE : Duplicate parameter: code") {
                 try await scene.finish(twice, ["postBody": .string("code=another")])
@@ -81,7 +81,7 @@ struct YahooJapanTests {
         try await ProviderScene.run(.yahooJapan, options) { scene in
             let usual = try await scene.arrive()
             #expect(usual.request["response_type"] == "code id_token")
-            #expect(try await scene.finish(usual).status == 200)
+            try await scene.finish(usual).expectOK()
             #expect(try await scene.arrive(["responseType": "token code"]).fields["access_token"] != nil)
             for asked in ["code", "code id_token token"] {
                 try await scene.refuses("INVALID_ARGUMENT : The response type \"\(asked)\" is not supported.") {
@@ -117,7 +117,7 @@ struct YahooJapanTests {
         options.personality = { $0.responseTypes.insert(["code", "id_token"]) }
         try await ProviderScene.run(.oidc, options) { scene in
             let reply = try await scene.signIn(["responseType": "code id_token"])
-            #expect(reply.status == 200, "\(reply)")
+            reply.expectOK()
         }
     }
 
@@ -147,7 +147,7 @@ struct YahooJapanTests {
             #expect(other.request["prompt"] == "select_account")
             #expect(other.request["max_age"] == "3600")
             #expect(other.request["bail"] == nil, "an empty one takes the usual one away")
-            #expect(try await scene.finish(other).status == 200)
+            try await scene.finish(other).expectOK()
         }
     }
 
@@ -166,7 +166,7 @@ struct YahooJapanTests {
             #expect(first.fields["error_code"] == "1000")
             try await scene.refuses("INVALID_IDP_RESPONSE : interaction_required") { try await scene.finish(first) }
             try await scene.refuses(Messages.usedFlow) { try await scene.finish(first) }
-            #expect(try await scene.signIn(["responseType": type]).status == 200)
+            try await scene.signIn(["responseType": type]).expectOK()
             let silent = try await scene.signIn(none)
             #expect(silent.status == 200, "who is signed in and has agreed need not be asked: \(silent)")
             scene.tenant.nextLogin(ScriptedLogin(scene.ada, authenticatedAt: Date().addingTimeInterval(-3_600)))
@@ -198,7 +198,7 @@ struct YahooJapanTests {
             }
             // Nobody asked: it may be as old as it likes.
             scene.tenant.nextLogin(ScriptedLogin(scene.ada, authenticatedAt: old))
-            #expect(try await scene.signIn(["responseType": "code id_token"]).status == 200)
+            try await scene.signIn(["responseType": "code id_token"]).expectOK()
         }
     }
 
@@ -253,7 +253,7 @@ struct YahooJapanTests {
             #expect(arrival.authURI.contains("redirect_uri=yj-xxxxx%3A%2F&"))
             #expect(arrival.address == redirect)
             let reply = try await scene.finish(arrival)
-            #expect(reply.status == 200, "\(reply)")
+            reply.expectOK()
             #expect(scene.tenant.requests(.token).first?.fields["redirect_uri"] == redirect)
             for other in ["yj-xxxxx:", "yj-xxxxx://", "yj-xxxxx:///", "yj-xxxxx:/a", "yj-xxxxy:/", "YJ-xxxxx:/"] {
                 try await scene.refuses("INVALID_CONTINUE_URI : Invalid OAuth request for oidc.yahoojp") {
@@ -281,7 +281,7 @@ struct YahooJapanTests {
             )
             for type in ["code", "code id_token"] {
                 let reply = try await scene.signIn(["responseType": .string(type)])
-                #expect(reply.status == 200, "\(reply)")
+                reply.expectOK()
             }
             for request in scene.tenant.requests(.token) {
                 #expect(request.header("authorization") == nil)
@@ -295,7 +295,7 @@ struct YahooJapanTests {
     @Test("a client with a secret is Basic, and neither id nor secret is encoded before")
     func plainBasic() async throws {
         try await ProviderScene.run(.yahooJapan) { scene in
-            #expect(try await scene.signIn().status == 200)
+            try await scene.signIn().expectOK()
             let request = try #require(scene.tenant.requests(.token).first)
             let pair = Data(("client:" + ProviderScene.clientSecret).utf8).base64EncodedString()
             #expect(request.header("authorization") == "Basic " + pair)
@@ -313,7 +313,7 @@ struct YahooJapanTests {
                 method: "PATCH",
                 version: "v2"
             )
-            #expect(changed.status == 200, "\(changed)")
+            changed.expectOK()
             let arrival = try await scene.arrive()
             #expect(arrival.request["scope"] == "openid address")
             #expect(arrival.request["response_type"] == "code id_token")
@@ -329,7 +329,7 @@ struct YahooJapanTests {
                     ["clientId": "dj00aiZpPXg-", "clientSecret": "the-client-secret", "enabled": true],
                     version: "v2"
                 )
-                #expect(created.status == 200, "\(created)")
+                created.expectOK()
                 let configuration = try #require(
                     service.stores.configuration.snapshot.provider("oidc.yahoojp", project: service.project.id)
                 )

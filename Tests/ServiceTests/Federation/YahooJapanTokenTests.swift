@@ -39,7 +39,7 @@ struct YahooJapanTokenTests {
         try await ProviderScene.run(.yahooJapan, options) { scene in
             for type in ["code", "code token", "code id_token token"] {
                 let reply = try await scene.signIn(["responseType": .string(type)])
-                #expect(reply.status == 200, "\(reply)")
+                reply.expectOK()
                 #expect(reply["email"] == nil)
                 #expect(reply["federatedId"]?.string == "oidc.yahoojp/" + scene.ada.subject)
                 #expect(reply["rawUserInfo"]?.string?.contains("\"sub\"") == true)
@@ -107,14 +107,14 @@ struct YahooJapanTokenTests {
             #expect(scene.tenant.requests(.token).isEmpty)
             scene.service.clock.advance(by: 60)
             let next = try await scene.signIn(["responseType": "code id_token"])
-            #expect(next.status == 200, "\(next)")
+            next.expectOK()
         }
     }
 
     @Test("R-13: keys may come as a map of PEM texts")
     func pemMap() async throws {
         try await scene(keys: .publicKeys) { scene in
-            #expect(try await scene.signIn(["responseType": "code id_token"]).status == 200)
+            try await scene.signIn(["responseType": "code id_token"]).expectOK()
             #expect(scene.tenant.requests(.keys).isEmpty)
             // Another key, published with other line ends.
             try scene.tenant.rotateKeys(keepOld: false)
@@ -122,7 +122,7 @@ struct YahooJapanTokenTests {
             let map: JSONValue = [other.kid: .string(other.publicKeyPEM.replacing("\n", with: "\r\n"))]
             scene.tenant.addFault(.answer(ProviderAnswer(.json(map))), at: .publicKeys)
             let reply = try await scene.signIn(["responseType": "code id_token"])
-            #expect(reply.status == 200, "\(reply)")
+            reply.expectOK()
             // A key that is not in the map signs nothing.
             try scene.tenant.rotateKeys(publish: false)
             scene.service.clock.advance(by: 60)

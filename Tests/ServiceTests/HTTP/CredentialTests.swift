@@ -116,7 +116,7 @@ struct CredentialTests {
             "/v2/projects/demo-project/config",
             headers: bearer("\(scheme) \(ServiceFixture.adminToken)")
         )
-        #expect(answer.status == 200)
+        answer.expectOK()
         #expect(answer.json["name"]?.text == "projects/123456789012/config")
     }
 
@@ -209,7 +209,7 @@ struct CredentialTests {
     @Test("takes the key from the query or from the header")
     func takesKey() async throws {
         let query = try await fixture.client.call(.get, "/v1/projects?key=\(ServiceFixture.key)")
-        #expect(query.status == 200)
+        query.expectOK()
         #expect(query.json["projectId"]?.text == "123456789012")
         let name = try #require(HTTPField.Name("X-Goog-Api-Key"))
         let header = try await fixture.client.call(.get, "/v1/projects", headers: [name: ServiceFixture.key])

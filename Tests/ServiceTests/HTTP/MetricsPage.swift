@@ -18,7 +18,7 @@ struct MetricsPage: Sendable {
 
     init(_ service: TestService) async throws {
         let page = try await ServiceClient(service.assembly.operations, document: nil).call(.get, "/metrics")
-        #expect(page.status == 200)
+        page.expectOK()
         #expect(page.headers[.contentType] == "text/plain; version=0.0.4; charset=utf-8")
         var helped: Set<Substring> = []
         for line in page.body.split(separator: "\n") {

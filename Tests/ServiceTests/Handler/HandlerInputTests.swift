@@ -195,7 +195,7 @@ struct HandlerInputTests {
             #expect(signed["sha256Hashes"] == [.string(hash.lowercased()), .string(hash.lowercased())], "\(signed)")
             for linked in [team, signed] {
                 let path = "apps/\(linked["appId"]?.string ?? "")"
-                #expect(try await service.admin(path, method: "DELETE", version: "v2").status == 200)
+                try await service.admin(path, method: "DELETE", version: "v2").expectOK()
             }
             let listed = try await service.admin("apps", version: "v2")
             #expect(listed["apps"]?.array?.map { $0["appId"] } == [ios["appId"], android["appId"]])
@@ -219,7 +219,7 @@ struct HandlerInputTests {
                 #expect(try await post(app).status == 400, "\(app.text)")
             }
             let path = "apps/\(ios["appId"]?.string ?? "")"
-            #expect(try await service.admin(path, method: "DELETE", version: "v2").status == 200)
+            try await service.admin(path, method: "DELETE", version: "v2").expectOK()
             #expect(try await service.admin(path, method: "DELETE", version: "v2").status == 404)
             #expect(try await service.admin("apps", version: "v2")["apps"]?.array?.count == 1)
         }

@@ -34,7 +34,7 @@ struct HandlerTests {
             #expect(event["urlResponse"]?.string?.prefix { $0 != "?" }.description == own)
             #expect((event["postBody"] == .null) == (kind != .apple && kind != .yahooJapan))
             let signedIn = try await scene.signIn(with: event)
-            #expect(signedIn.status == 200, "\(signedIn)")
+            signedIn.expectOK()
             #expect(signedIn["providerId"]?.string == kind.rawValue)
             #expect(signedIn.idToken != nil)
         }
@@ -98,7 +98,7 @@ struct HandlerTests {
             let result = try await scene.result(scene.parameters("signInViaRedirect"))
             #expect(result.data["url"] == "http://localhost:8000/app?a=b#/route")
             #expect(result.event?["type"] == "signInViaRedirect")
-            #expect(try await scene.signIn(with: result.event).status == 200)
+            try await scene.signIn(with: result.event).expectOK()
         }
     }
 
@@ -193,7 +193,7 @@ struct HandlerTests {
             let reply = try await scene.signIn(
                 with: ["urlResponse": JSON(fields["link"]), "sessionId": "raw secret"]
             )
-            #expect(reply.status == 200, "\(reply)")
+            reply.expectOK()
             // Another app's scheme, and the same scheme of another app.
             for other in [
                 [("ibi", "com.example.app"), ("appId", "1:123:ios:abd")],
@@ -220,7 +220,7 @@ struct HandlerTests {
             let reply = try await scene.signIn(
                 with: ["urlResponse": JSON(PercentEncoding.decode(extra.1, plusIsSpace: true)), "sessionId": "raw"]
             )
-            #expect(reply.status == 200, "\(reply)")
+            reply.expectOK()
             scene.tenant.nextLogin(scene.ada, .deny)
             let refused = try await scene.result(scene.nativeParameters(app, secret: "s"))
             let fault = try #require(refused.data["link"]?.string?.firstMatch(of: #/;S\.firebaseError=([^;]*);/#))
@@ -277,7 +277,7 @@ struct HandlerTests {
             ]
             let mask = "config?updateMask=identity.captcha,identity.captchaOperations"
             let changed = try await scene.service.admin(mask, captcha, method: "PATCH", version: "v2")
-            #expect(changed.status == 200, "\(changed)")
+            changed.expectOK()
             let asking = try await scene.open(parameters)
             #expect(asking.data == .null && asking.text.contains("h-captcha"), "\(asking.reply)")
         }
@@ -312,6 +312,6 @@ struct HandlerTests {
 
     private func register(_ scene: ProviderScene, _ app: JSON) async throws {
         let reply = try await scene.service.admin("apps", app, version: "v2")
-        #expect(reply.status == 200, "\(reply)")
+        reply.expectOK()
     }
 }

@@ -46,7 +46,7 @@ struct HandlerThreatTests {
             #expect(result.event?["sessionId"]?.string != nil, "\(result.reply)")
             let again = try await scene.comeBack(visit, cookie: attackers.cookie)
             #expect(again.event == nil && again.code == "auth/invalid-credential")
-            #expect(try await scene.signIn(with: result.event).status == 200)
+            try await scene.signIn(with: result.event).expectOK()
         }
     }
 
@@ -61,7 +61,7 @@ struct HandlerThreatTests {
             let result = try await scene.comeBack(visit, cookie: nil, browser: page.data["browser"]?.string)
             let event = try #require(result.event, "\(result.reply)")
             #expect(event["postBody"]?.string?.contains("identity.browser") == false)
-            #expect(try await scene.signIn(with: event).status == 200)
+            try await scene.signIn(with: event).expectOK()
         }
     }
 

@@ -33,7 +33,7 @@ struct OwnCallbackTests {
             let event = try await scene.comeBack(visit, cookie: page.cookie).event
             #expect(event?["urlResponse"]?.string?.hasPrefix(scene.service.baseURL + Self.own(scene)) == true)
             let signedIn = try await scene.signIn(with: event)
-            #expect(signedIn.status == 200, "\(signedIn)")
+            signedIn.expectOK()
         }
     }
 
@@ -79,7 +79,7 @@ struct OwnCallbackTests {
                     body: Array(body.text.utf8)
                 )
             }
-            #expect(try await set("own", token.reveal()).status == 200)
+            try await set("own", token.reveal()).expectOK()
             let refused = try await set("shared", token.reveal())
             #expect(refused.status == 403, "\(refused)")
             #expect(try await service.admin("config", version: "v2")["identity"]?["callback"] == "own")

@@ -50,7 +50,7 @@ struct RedirectResultTests {
             #expect(taken.status == 200 && taken.json == result.event, "\(taken)")
             #expect(try OpenedPage(taken).cookies.contains { $0.hasPrefix("identity-redirect=; Path=/; Max-Age=0; ") })
             #expect(try await take(scene, cookie).status == 204)
-            #expect(try await scene.signIn(with: taken.json).status == 200)
+            try await scene.signIn(with: taken.json).expectOK()
         }
     }
 
@@ -114,7 +114,7 @@ struct RedirectResultTests {
             // None of that took it; time does.
             scene.service.clock.advance(by: 599)
             let frame = try await take(scene, cookie)
-            #expect(frame.status == 200)
+            frame.expectOK()
             let late = try await scene.result(scene.parameters("signInViaRedirect"))
             scene.service.clock.advance(by: 601)
             #expect(try await take(scene, kept(late)).status == 204)

@@ -106,7 +106,7 @@ struct LegacyTransferTests {
         try await TestService.run(options) { service in
             let uploaded = try await service.admin("accounts:batchCreate", ["users": [user]])
             #expect(uploaded.json == ["kind": "identitytoolkit#UploadAccountResponse"], "\(uploaded)")
-            #expect(try await service.signInWithPassword("ada@example.com", "correct:password=horse").status == 200)
+            try await service.signInWithPassword("ada@example.com", "correct:password=horse").expectOK()
             #expect(try await service.signInWithPassword("ada@example.com", "horse").status == 400)
             let hash = try await service.admin("accounts:batchGet")["users"]?[0]?["passwordHash"]?.string
             #expect(hash?.utf8.count == 88, "the password itself is nowhere")

@@ -67,7 +67,7 @@ struct UploadAccountsTests {
                 "localId": "odd", "providerUserInfo": [["providerId": .string(provider), "rawId": "1"]],
             ]
             let uploaded = try await upload(service, [odd, ["localId": "other"]])
-            #expect(uploaded.status == 200, "\(uploaded)")
+            uploaded.expectOK()
             #expect(try await service.account("other") != nil)
             let refused = uploaded["error"]?.array ?? []
             let linked = try await service.account("odd")?["providerUserInfo"]?[0]?["providerId"]?.string
@@ -151,7 +151,7 @@ struct UploadAccountsTests {
                 ),
             ]
             let uploaded = try await upload(service, cases.map(\.user), ["hashAlgorithm": "SHA256", "rounds": 1])
-            #expect(uploaded.status == 200, "\(uploaded)")
+            uploaded.expectOK()
             let errors = uploaded["error"]?.array ?? []
             let expected = cases.enumerated().compactMap { index, each -> JSON? in
                 each.message.map { ["index": .number(Double(index)), "message": .string($0)] }
@@ -270,7 +270,7 @@ struct UploadAccountsTests {
                 ["localId": "ada", "linkProviderUserInfo": ["providerId": "google.com", "rawId": "g1"]]
             )
             let before = try await service.signInWithPassword("ada@example.com")
-            #expect(before.status == 200)
+            before.expectOK()
             try await service.call(
                 "accounts:sendOobCode",
                 ["requestType": "PASSWORD_RESET", "email": "ada@example.com"]
@@ -420,7 +420,7 @@ struct UploadAccountsTests {
                 #expect(try await upload(service, [wrong.merging(["localId": "d"])]).status == 400, "\(wrong)")
             }
             let update: JSON = ["localId": "a", "createdAt": "1525515073", "lastLoginAt": "1525515074"]
-            #expect(try await service.admin("accounts:update", update).status == 200)
+            try await service.admin("accounts:update", update).expectOK()
             let changed = try await service.account("a")
             #expect(changed?["createdAt"] == "1525515073000" && changed?["lastLoginAt"] == "1525515074000")
         }

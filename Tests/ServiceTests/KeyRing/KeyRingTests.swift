@@ -57,7 +57,7 @@ struct KeyRingRotationTests {
     private func fill(_ scene: ProviderScene) async throws -> Leftovers {
         let service = scene.service
         let imported = try #require(Self.imported)
-        #expect(try await service.admin("accounts:batchCreate", imported.upload()).status == 200)
+        try await service.admin("accounts:batchCreate", imported.upload()).expectOK()
         let user = try await service.verifiedUser("totp@example.com")
         let (app, _) = try await AuthenticatorApp.enroll(user.idToken, service)
         let person = scene.addGrace()
@@ -70,7 +70,7 @@ struct KeyRingRotationTests {
             "accounts:sendOobCode",
             ["requestType": "PASSWORD_RESET", "email": "totp@example.com"]
         )
-        #expect(sent.status == 200, "\(sent)")
+        sent.expectOK()
         let scope = Scope(project: service.project.id)
         try await service.stores.keptNames.keep("Ada", of: "s", at: "apple.com", in: scope, now: service.clock.current)
         try await service.configure(
@@ -104,7 +104,7 @@ struct KeyRingRotationTests {
             for number in 1...5 {
                 let user = TestUser("p\(number)", email: "p\(number)@example.com", emailVerified: true, name: "P")
                 scene.tenant.nextLogin(scene.tenant.addUser(user))
-                #expect(try await scene.signIn().status == 200)
+                try await scene.signIn().expectOK()
             }
             let before = try await store.usage()
             #expect(Array(before.keys) == ["test"])
@@ -173,7 +173,7 @@ struct KeyRingRotationTests {
                         "idToken": JSON(entered.idToken), "returnSecureToken": true,
                     ]
                 )
-                #expect(linked.status == 200, "\(linked)")
+                linked.expectOK()
                 scene.tenant.nextLogin(left.person)
                 let visit = try await ScriptedBrowser().open(left.flow.authURI, until: ["http://localhost/callback"])
                 let finished = try await next.finishFlow(at: visit.url, sessionID: left.flow.sessionID)

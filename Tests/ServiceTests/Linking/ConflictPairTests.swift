@@ -106,7 +106,7 @@ private struct Pair {
         case .password:
             owner = nil
             opened = try await scene.first.signUp(email)
-            #expect(opened.status == 200, "\(opened)")
+            opened.expectOK()
         case .provider(let kind):
             let person = try scene.person(number, name, at: kind)
             owner = person

@@ -47,11 +47,11 @@ struct CustomTokenTakeoverTests {
             switch origin {
             case .made, .merged, .imported:
                 let first = try await signIn(try token("mallory"))
-                #expect(first.status == 200, "\(first)")
+                first.expectOK()
                 if origin == .merged {
                     let other = try await service.signUp(CustomTokenTakeoverTests.ada, "the stranger's own")
                     let merged = try await service.merge("mallory", into: other.localID ?? "")
-                    #expect(merged.status == 200, "\(merged)")
+                    merged.expectOK()
                     return (other.localID ?? "", "mallory")
                 }
                 if origin == .imported {
@@ -72,11 +72,11 @@ struct CustomTokenTakeoverTests {
                         "password": "the stranger's own",
                     ]
                 )
-                #expect(linked.status == 200, "\(linked)")
+                linked.expectOK()
                 return ("mallory", "mallory")
             case .signedIn:
                 let user = try await service.signUp(CustomTokenTakeoverTests.ada, "the stranger's own")
-                #expect(try await signIn(try token(user.localID ?? "")).status == 200)
+                try await signIn(try token(user.localID ?? "")).expectOK()
                 return (user.localID ?? "", user.localID ?? "")
             }
         }
@@ -149,8 +149,8 @@ struct CustomTokenTakeoverTests {
             let left = try #require(try await service.account(squatter))
             #expect(left["email"] == nil && left["emailVerified"] != true && left["customAuth"] == true, "\(left)")
             try await service.signInWithPassword(Self.ada, "the stranger's own").expectAnyRefusal()
-            #expect(try await service.refresh(owner.refreshToken).status == 200)
-            #expect(try await service.lookUp(owner.idToken).status == 200)
+            try await service.refresh(owner.refreshToken).expectOK()
+            try await service.lookUp(owner.idToken).expectOK()
         }
     }
 
@@ -166,7 +166,7 @@ struct CustomTokenTakeoverTests {
                 async let custom = scene.signIn(token)
                 async let owner = scene.world.acme(person)
                 let (stranger, victim) = try await (custom, owner)
-                #expect(victim.status == 200, "\(victim)")
+                victim.expectOK()
                 if victim.localID == user.localID {
                     // The token came first and has ended with everything else, or came too late.
                     if let refresh = stranger.refreshToken {
@@ -207,7 +207,7 @@ struct CustomTokenTakeoverTests {
                 method: "PATCH",
                 version: "v2"
             )
-            #expect(changed.status == 200, "\(changed)")
+            changed.expectOK()
             try await scene.world.acme(scene.world.person()).expectRefused("ADMIN_ONLY_OPERATION")
             try await scene.service.reset(reset, to: "the owner's own").expectRefused("ADMIN_ONLY_OPERATION")
             #expect(try await scene.service.account(squatter)?["email"]?.string == Self.ada)
@@ -223,9 +223,9 @@ struct CustomTokenTakeoverTests {
                 "accounts:update",
                 ["idToken": JSON(first.idToken), "email": "eve@example.com"]
             )
-            #expect(moved.status == 200, "\(moved)")
+            moved.expectOK()
             let code = try await service.mail(.recoverEmail, to: Self.ada).code
-            #expect(try await scene.signIn(try scene.token(first.localID ?? "")).status == 200)
+            try await scene.signIn(try scene.token(first.localID ?? "")).expectOK()
             try await service.apply(code).expectRefused("INVALID_OOB_CODE")
             #expect(try await service.account(first.localID)?["email"]?.string == "eve@example.com")
         }

@@ -61,8 +61,8 @@ struct HeldAccountTests {
         #expect(after["displayName"] == before["displayName"] ?? "Ada of Acme")
         for way in held.ways { try await way.tryIt(world).expectSignedIn(as: owner) }
         for session in oldSessions {
-            #expect(try await world.service.refresh(session.refreshToken).status == 200)
-            #expect(try await world.service.lookUp(session.idToken).status == 200)
+            try await world.service.refresh(session.refreshToken).expectOK()
+            try await world.service.lookUp(session.idToken).expectOK()
         }
         if held.recycled {
             // The old subject has no link any more: what it asserts without proof is a conflict.

@@ -152,8 +152,8 @@ struct LinkAPITests {
             #expect(account["email"] == "eve@example.com")
             #expect(account["emailVerified"] == false)
             // Old tokens live on; the renewed session's are good.
-            #expect(try await world.service.lookUp(user.idToken).status == 200)
-            #expect(try await world.service.refresh(third.refreshToken).status == 200)
+            try await world.service.lookUp(user.idToken).expectOK()
+            try await world.service.refresh(third.refreshToken).expectOK()
             try await world.acme(world.person()).expectSignedIn(as: user.localID)
             try await world.google(world.googlePerson("9", email: "third@example.com")).expectSignedIn(as: user.localID)
             try await world.github(world.githubPerson("8", email: "fourth@example.com"))
@@ -192,7 +192,7 @@ struct LinkAPITests {
             #expect(linked.claims["email_verified"] == true)
             let account = try await world.service.account(user.localID)
             #expect(account?["emailVerified"] == true)
-            #expect(try await world.service.refresh(elsewhere.refreshToken).status == 200)
+            try await world.service.refresh(elsewhere.refreshToken).expectOK()
             try await world.service.signInWithPassword("ada@example.com").expectSignedIn(as: user.localID)
         }
     }

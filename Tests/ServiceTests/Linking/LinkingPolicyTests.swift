@@ -145,7 +145,7 @@ struct LinkingPolicyTests {
                 for verified in [false, true] {
                     try await world.set(mode)
                     let explanation = try await world.explain(verified: verified)
-                    #expect(explanation.status == 200, "\(explanation)")
+                    explanation.expectOK()
                     let (row, decision) = Self.expected(held, mode, verified)
                     #expect(explanation["row"]?.string == row)
                     #expect(explanation["decision"]?.string == decision)

@@ -108,7 +108,7 @@ struct LinkingWorld: Sendable {
         var body = members.object ?? [:]
         body["localId"] = JSON(localID)
         let reply = try await service.admin("accounts:update", .object(body))
-        #expect(reply.status == 200, "\(reply)")
+        reply.expectOK()
     }
 
     /// Redeems a pending credential, for the signed-in account or alone.

@@ -35,7 +35,7 @@ struct PoisonedBatchTests {
             }
             return (head, others)
         }
-        #expect(try await head.value.status == 200)
+        try await head.value.expectOK()
         var replies: [Reply] = []
         for task in others { replies.append(try await task.value) }
         return replies
@@ -48,7 +48,7 @@ struct PoisonedBatchTests {
             let once = try world.acme.mintIDToken(for: people[1].user, nonce: SecureHash.sha256Hex("n"))
             let body = "id_token=\(once)&nonce=n&providerId=oidc.acme"
             let replay: @Sendable () async throws -> Reply = { try await world.service.signInWithIdP(postBody: body) }
-            #expect(try await replay().status == 200)
+            try await replay().expectOK()
             let before = try await SignInBatchTests.sessions(world)
             let (count, replies) = try await StatementCount.during {
                 try await Self.together(
@@ -75,7 +75,7 @@ struct PoisonedBatchTests {
             let person = try await SignInBatchTests.people(1, world)[0]
             let once = try world.acme.mintIDToken(for: person.user, nonce: SecureHash.sha256Hex("n"))
             let body = "id_token=\(once)&nonce=n&providerId=oidc.acme"
-            #expect(try await world.service.signInWithIdP(postBody: body).status == 200)
+            try await world.service.signInWithIdP(postBody: body).expectOK()
             let hash = try await TestDatabase.current.client.query(
                 "DELETE FROM used_id_tokens WHERE project = \(project) RETURNING token_hash"
             ) { try $0.next([UInt8].self) }

@@ -190,7 +190,7 @@ struct SignInAPITests {
                 try #require(world.acme.url(.userinfo)),
                 headers: [("Authorization", "Bearer \(reply["oauthAccessToken"]?.string ?? "")")]
             )
-            #expect(userInfo.status == 200)
+            userInfo.expectOK()
             #expect(try JSON(parsing: userInfo.body)["sub"] == "00u1|Ada/λ")
             // What the account shows to its user and to tokens.
             let shown = try await world.service.lookUp(reply.idToken)["users"]?[0]

@@ -79,7 +79,7 @@ struct SignUpBatchTests {
             }
             for (number, reply) in replies.enumerated() {
                 reply.expectSignedIn(new: true)
-                #expect(try await world.service.refresh(reply.refreshToken ?? "").status == 200)
+                try await world.service.refresh(reply.refreshToken ?? "").expectOK()
                 let account = try #require(try await world.service.account(reply.localID))
                 let picture = number.isMultiple(of: 2) ? "https://example.com/p\(number).png" : nil
                 let linked = account["providerUserInfo"]?.array?.first
@@ -118,7 +118,7 @@ struct SignUpBatchTests {
                         "accounts:signUp",
                         ["email": .string("p\(number)@example.com"), "password": "correct horse"]
                     )
-                    #expect(taken.status == 200, "\(taken)")
+                    taken.expectOK()
                 }
             }
             for (number, reply) in replies.enumerated() {
@@ -152,7 +152,7 @@ struct SignUpBatchTests {
     func limits() async throws {
         try await TestService.run(try Self.limited { _ in }) { service in
             let world = try await LinkingWorld(service)
-            #expect(try await service.signUp("first@example.com", from: "192.0.2.1").status == 200)
+            try await service.signUp("first@example.com", from: "192.0.2.1").expectOK()
             // Of a hundred in an hour, two are left.
             try await service.stores.database.execute(
                 "UPDATE rate_limits SET expires_at = expires_at + interval '3492 s'"
@@ -215,7 +215,7 @@ struct SignUpBatchTests {
             }
             let account = try await replay()
             // Its account is gone, so that the next one seems to be the first sign-in.
-            #expect(try await world.service.call("accounts:delete", ["idToken": JSON(account.idToken)]).status == 200)
+            try await world.service.call("accounts:delete", ["idToken": JSON(account.idToken)]).expectOK()
             let (count, replies) = try await StatementCount.during {
                 try await Self.together(
                     world,

@@ -31,10 +31,10 @@ struct MergeTests {
             try await people(service)
             let before = try await (service.account("ada"), service.account("eda"))
             let preview = try await service.merge("eda", into: "ada", ["validateOnly": true])
-            #expect(preview.status == 200, "\(preview)")
+            preview.expectOK()
             #expect(try await (service.account("ada"), service.account("eda")) == before)
             let merged = try await service.merge("eda", into: "ada")
-            #expect(merged.status == 200, "\(merged)")
+            merged.expectOK()
             #expect(merged.json.without("mergeId", "undoableUntil") == preview.json)
             #expect(preview["mergeId"] == nil && preview["undoableUntil"] == nil)
             #expect(merged["movedProviders"] == ["google.com", "password", "phone"])
@@ -177,13 +177,13 @@ struct MergeTests {
             let ada = try await service.signUp("ada@example.com")
             let guest = try await service.call("accounts:signUp")
             let merged = try await service.merge(guest.localID, into: ada.localID)
-            #expect(merged.status == 200, "\(merged)")
+            merged.expectOK()
             try await service.lookUp(guest.idToken).expectRefused("USER_NOT_FOUND")
             #expect(try await service.refresh(guest.refreshToken).error == "USER_NOT_FOUND")
             let update: JSON = ["idToken": JSON(guest.idToken), "displayName": "x"]
             try await service.call("accounts:update", update).expectRefused("USER_NOT_FOUND")
-            #expect(try await service.lookUp(ada.idToken).status == 200)
-            #expect(try await service.refresh(ada.refreshToken).status == 200)
+            try await service.lookUp(ada.idToken).expectOK()
+            try await service.refresh(ada.refreshToken).expectOK()
             _ = try await service.undo(merged)
             try await service.lookUp(guest.idToken).expectRefused("TOKEN_EXPIRED")
             #expect(try await service.refresh(guest.refreshToken).error == "TOKEN_EXPIRED")
@@ -195,7 +195,7 @@ struct MergeTests {
         try await MergeScene.run { service in
             let ada = try await service.verifiedUser()
             let (app, enrolled) = try await AuthenticatorApp.enroll(ada.idToken, service)
-            #expect(enrolled.status == 200)
+            enrolled.expectOK()
             let factor: JSON = ["mfaEnrollmentId": "own", "phoneInfo": .string(PhoneScene.other), "displayName": "Own"]
             try await service.upload(
                 [

@@ -20,7 +20,7 @@ struct MergeVerificationTests {
 
     private func update(_ id: String, _ members: JSON, _ service: TestService) async throws {
         let reply = try await service.admin("accounts:update", members.merging(["localId": .string(id)]))
-        #expect(reply.status == 200, "\(reply)")
+        reply.expectOK()
     }
 
     struct Pair: Sendable, CustomTestStringConvertible {
@@ -102,7 +102,7 @@ struct MergeVerificationTests {
             let conflicts = preview["conflicts"]?.array?.compactMap { $0["providerId"]?.string } ?? []
             #expect(conflicts == pair.conflicts, "\(preview)")
             guard !pair.conflicts.isEmpty else {
-                #expect(try await service.merge("ada", into: "grace").status == 200)
+                try await service.merge("ada", into: "grace").expectOK()
                 return try await service.expectConsistentClaims()
             }
             #expect(preview["conflicts"]?[0] == ["providerId": "email", "reason": "emailNotVerified"])
@@ -113,7 +113,7 @@ struct MergeVerificationTests {
             // Once the email is verified, nothing is at stake.
             let owner = pair.survivor.verified == nil ? "ada" : "grace"
             try await update(owner, ["emailVerified": true], service)
-            #expect(try await service.merge("ada", into: "grace", dropping: pair.conflicts).status == 200)
+            try await service.merge("ada", into: "grace", dropping: pair.conflicts).expectOK()
         }
     }
 
@@ -170,7 +170,7 @@ struct MergeVerificationTests {
         try await MergeScene.run { service in
             let merge = try await mergedBeforeTheProof(service)
             let proved = try await prove("new@gmail.com", by: path, service)
-            #expect(proved.status == 200, "\(proved)")
+            proved.expectOK()
             let own: Set<String> = path == .provider ? ["google.com"] : path == .reset ? ["password"] : []
             let taken = try #require(try await service.account("grace"))
             #expect(Set(taken.providers).subtracting(["emailLink"]).isSubset(of: own.union(["password"])), "\(taken)")
@@ -192,7 +192,7 @@ struct MergeVerificationTests {
     func leavesTaken() async throws {
         try await MergeScene.run { service in
             let merge = try await mergedBeforeTheProof(service)
-            #expect(try await prove("new@gmail.com", by: .reset, service).status == 200)
+            try await prove("new@gmail.com", by: .reset, service).expectOK()
             let again = try await service.identity("google.com", "o1")
             #expect(again["isNewUser"] == true, "\(again)")
             let undone = try await service.undo(merge)
@@ -208,7 +208,7 @@ struct MergeVerificationTests {
         try await MergeScene.run { service in
             let merge = try await mergedBeforeTheProof(service)
             try await update("grace", ["deleteProvider": ["google.com"]], service)
-            #expect(try await prove("new@gmail.com", by: .reset, service).status == 200)
+            try await prove("new@gmail.com", by: .reset, service).expectOK()
             let undone = try await service.undo(merge)
             #expect(undone["leftProviders"] == ["google.com"], "\(undone)")
             #expect(undone["restoredUser"]?.providers == ["github.com", "phone"])
@@ -223,9 +223,9 @@ struct MergeVerificationTests {
             try await update("grace", ["emailVerified": true], service)
             try await service.upload(account("zoe", verified: true))
             let second = try await service.merge("grace", into: "zoe")
-            #expect(second.status == 200, "\(second)")
+            second.expectOK()
             try await update("zoe", ["email": "zoe@gmail.com", "emailVerified": false], service)
-            #expect(try await prove("zoe@gmail.com", by: .emailLink, service).status == 200)
+            try await prove("zoe@gmail.com", by: .emailLink, service).expectOK()
             let middle = try await service.undo(second)
             // The password is not stored any more; the email that can reset it is Grace's again.
             #expect(middle["leftProviders"] == ["password"], "\(middle)")

@@ -34,7 +34,7 @@ struct OAuthFlowTests {
             let later = try await scene.refresh(reply.refreshToken)
             #expect(later.status == 200 && later.refreshToken != reply.refreshToken, "\(later)")
             #expect(Reply.claims(of: later["id_token"]?.string ?? "")["nonce"] == nil)
-            #expect(try await scene.refresh(later.refreshToken).status == 200)
+            try await scene.refresh(later.refreshToken).expectOK()
         }
     }
 
@@ -78,8 +78,8 @@ struct OAuthFlowTests {
                 [("grant_type", "authorization_code"), ("code", code), ("code_verifier", scene.verifier)],
                 basic: true
             )
-            #expect(reply.status == 200, "\(reply)")
-            #expect(try await scene.refresh(reply.refreshToken).status == 200)
+            reply.expectOK()
+            try await scene.refresh(reply.refreshToken).expectOK()
         }
     }
 
@@ -91,7 +91,7 @@ struct OAuthFlowTests {
             let second = try await scene.open()
             #expect(second.heading == "Allow access?")
             let third = try await scene.press("allow", on: second)
-            #expect(try await scene.redeem(third.query["code"]).status == 200)
+            try await scene.redeem(third.query["code"]).expectOK()
             #expect(try await scene.open().query["code"] != nil)
             #expect(try await scene.open([("prompt", "none")]).query["code"] != nil)
             #expect(try await scene.open([("scope", "openid phone")]).heading == "Allow access?")
@@ -114,7 +114,7 @@ struct OAuthFlowTests {
         let other = "https://tea.example.com/other"
         let client = OAuthScene.publicClient(["redirect_uris": [.string(OAuthScene.callback), .string(other)]])
         try await OAuthScene.run(client) { scene in
-            #expect(try await scene.tokens().status == 200)
+            try await scene.tokens().expectOK()
             #expect(try await scene.open().query["code"] != nil)
             #expect(try await scene.open([("redirect_uri", other)]).heading == "Allow access?")
             let silent = try await scene.open([("redirect_uri", other), ("prompt", "none")])
@@ -188,7 +188,7 @@ struct OAuthFlowTests {
             let signOut: JSON = [
                 "idToken": JSON(user.idToken), "scope": "session", "sessionId": session["sessionId"] ?? .null,
             ]
-            #expect(try await scene.service.call("accounts:signOut", signOut).status == 200)
+            try await scene.service.call("accounts:signOut", signOut).expectOK()
             #expect(try await scene.refresh(reply.refreshToken).oauthError == "invalid_grant")
             #expect(try await scene.userInfo(reply.accessToken).oauthError == "invalid_token")
         }
@@ -207,10 +207,10 @@ struct OAuthFlowTests {
             #expect(try await server.post("introspect", [("token", reply.refreshToken)])["active"] == false)
             #expect(try await server.post("introspect", [("token", "none")])["active"] == false)
             // Another client's token stays.
-            #expect(try await server.post("revoke", [("token", reply.refreshToken)]).status == 200)
-            #expect(try await server.post("revoke", [("token", reply.accessToken)]).status == 200)
+            try await server.post("revoke", [("token", reply.refreshToken)]).expectOK()
+            try await server.post("revoke", [("token", reply.accessToken)]).expectOK()
             #expect(try await scene.post("introspect", [("token", reply.accessToken)])["active"] == true)
-            #expect(try await scene.post("revoke", [("token", reply.refreshToken)]).status == 200)
+            try await scene.post("revoke", [("token", reply.refreshToken)]).expectOK()
             #expect(try await server.post("introspect", [("token", reply.accessToken)])["active"] == false)
             #expect(try await scene.refresh(reply.refreshToken).oauthError == "invalid_grant")
         }

@@ -29,7 +29,7 @@ struct OAuthGrantTests {
             let page = try await scene.browser.open(scene.service.baseURL + query(scene.clientID))
             let answer = try await scene.press("allow", on: scene.signIn(on: page))
             #expect(answer.query["state"] == "s-1")
-            #expect(try await scene.redeem(answer.query["code"]).status == 200)
+            try await scene.redeem(answer.query["code"]).expectOK()
             #expect(try await scene.service.send("GET", query(scene.clientID)).status == 400, "used")
             let refused = try await scene.post(
                 "par",
@@ -79,7 +79,7 @@ struct OAuthGrantTests {
             // The code is used up, for the user and for the device.
             #expect(try await open(scene, userCode).status == 400)
             let later = try await scene.refresh(reply.refreshToken)
-            #expect(later.status == 200)
+            later.expectOK()
             #expect(try await poll(scene, code).oauthError == "invalid_grant")
             // A thief may have been the first.
             #expect(try await scene.refresh(later.refreshToken).oauthError == "invalid_grant")
@@ -323,7 +323,7 @@ struct OAuthGrantTests {
             var used = scene
             used.clientID = ids[0]
             let reply = try await used.tokens([("scope", "openid offline_access")])
-            #expect(reply.status == 200, "\(reply)")
+            reply.expectOK()
             scene.service.clock.advance(by: 91 * 86_400)
             try await scene.service.sweep()
             let left = try await scene.service.admin("oauthClients", version: "v2")["clients"]?.array ?? []

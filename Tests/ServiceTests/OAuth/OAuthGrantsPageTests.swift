@@ -41,7 +41,7 @@ struct OAuthGrantsPageTests {
                 #expect(try await scene.userInfo(reply.accessToken).oauthError == "invalid_token")
             }
             #expect(try await scene.refresh(first.refreshToken).oauthError == "invalid_grant")
-            #expect(try await other.refresh(kept.refreshToken).status == 200)
+            try await other.refresh(kept.refreshToken).expectOK()
             // The user is asked again.
             #expect(try await scene.open([("scope", "openid")]).heading == "Allow access?")
         }
@@ -58,7 +58,7 @@ struct OAuthGrantsPageTests {
             ],
             body: Array("client=\(scene.clientID)".utf8)
         )
-        #expect(reply.status == 200, "\(reply)")
+        reply.expectOK()
     }
 
     private func grants(_ scene: OAuthScene) async throws -> Int64? {
@@ -73,7 +73,7 @@ struct OAuthGrantsPageTests {
     @Test("T-F34: a code of before the withdrawal gives nothing, redeemed later or at the same time")
     func codesOfBefore() async throws {
         try await OAuthScene.run { scene in
-            #expect(try await scene.tokens().status == 200)
+            try await scene.tokens().expectOK()
             let (code, racing) = (try await scene.open().query["code"], try await scene.open().query["code"])
             #expect(code != nil && racing != nil)
             let project = scene.service.project.id.rawValue
@@ -92,7 +92,7 @@ struct OAuthGrantsPageTests {
             #expect(try await grants(scene) == 0)
             // The user may agree again.
             let again = try await scene.press("allow", on: scene.open())
-            #expect(try await scene.redeem(again.query["code"]).status == 200)
+            try await scene.redeem(again.query["code"]).expectOK()
         }
     }
 
@@ -121,15 +121,15 @@ struct OAuthGrantsPageTests {
             let first = try await approve()
             try await withdraw(scene)
             #expect(try await poll(first).oauthError == "invalid_grant")
-            #expect(try await poll(approve()).status == 200)
+            try await poll(approve()).expectOK()
             let before = try await approve()
             try await withdraw(scene)
             #expect(try await poll(before).oauthError == "invalid_grant")
             #expect(try await grants(scene) == 0)
-            #expect(try await poll(approve()).status == 200)
+            try await poll(approve()).expectOK()
             _ = try await approve()
             let path = "oauthClients/\(scene.clientID)"
-            #expect(try await scene.service.admin(path, method: "DELETE", version: "v2").status == 200)
+            try await scene.service.admin(path, method: "DELETE", version: "v2").expectOK()
             let left = try await TestDatabase.current.client.query(
                 "SELECT count(*) FROM device_codes WHERE project = \(scene.service.project.id.rawValue)"
             ) { try $0.next(Int64.self) }
@@ -163,7 +163,7 @@ struct OAuthGrantsPageTests {
                 body: body
             )
             #expect(foreign.status == 400, "\(foreign)")
-            #expect(try await scene.userInfo(reply.accessToken).status == 200)
+            try await scene.userInfo(reply.accessToken).expectOK()
 
             _ = try await scene.service.signUp("eve@example.com")
             var eve = scene
@@ -179,8 +179,8 @@ struct OAuthGrantsPageTests {
                 ],
                 body: body
             )
-            #expect(tried.status == 200, "\(tried)")
-            #expect(try await scene.userInfo(reply.accessToken).status == 200)
+            tried.expectOK()
+            try await scene.userInfo(reply.accessToken).expectOK()
         }
     }
 

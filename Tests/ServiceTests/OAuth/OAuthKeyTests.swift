@@ -93,7 +93,7 @@ struct OAuthKeyTests {
             #expect(secret.oauthError == "invalid_client")
             let proof = try assertion(scene, key)
             let reply = try await scene.redeem(code, verifier: nil, proof)
-            #expect(reply.status == 200, "\(reply)")
+            reply.expectOK()
             let again = try await scene.refresh(reply.refreshToken, proof)
             #expect(again.oauthError == "invalid_client", "used twice: \(again)")
             let refreshed = try await scene.refresh(
@@ -108,7 +108,7 @@ struct OAuthKeyTests {
                     ]
                 )
             )
-            #expect(refreshed.status == 200, "\(refreshed)")
+            refreshed.expectOK()
             // A confidential client, so it may introspect.
             let seen = try await scene.post("introspect", [("token", refreshed.accessToken)] + assertion(scene, key))
             #expect(seen["active"] == true, "\(seen)")
@@ -160,11 +160,11 @@ struct OAuthKeyTests {
                     verifier: nil,
                     try assertion(scene, first)
                 )
-                #expect(reply.status == 200, "\(reply)")
+                reply.expectOK()
                 receiver.answer { _ in (200, JSON.object(["keys": [second.jwk]]).text) }
                 scene.service.clock.advance(by: 3_600)
                 let later = try await scene.refresh(reply.refreshToken, try assertion(scene, second))
-                #expect(later.status == 200, "\(later)")
+                later.expectOK()
             }
         }
     }
@@ -218,7 +218,7 @@ struct OAuthKeyTests {
             let claims = Reply.claims(of: reply.accessToken ?? "")
             #expect(claims["cnf"]?["jkt"]?.string == key.thumbprint)
 
-            #expect(try await userInfo(scene, reply.accessToken, key).status == 200)
+            try await userInfo(scene, reply.accessToken, key).expectOK()
             #expect(try await userInfo(scene, reply.accessToken, thief).oauthError == "invalid_token")
             #expect(try await scene.userInfo(reply.accessToken).oauthError == "invalid_token", "as a bearer token")
             #expect(try await userInfo(scene, reply.accessToken, nil).oauthError == "invalid_dpop_proof")
@@ -258,18 +258,18 @@ struct OAuthKeyTests {
             }
             let once = try proof(scene, key, "/oauth/token", ["iat": .number(Double(now) + 0.5)])
             let refreshed = try await scene.refresh(reply.refreshToken, headers: [once])
-            #expect(refreshed.status == 200, "\(refreshed)")
+            refreshed.expectOK()
             let replayed = try await scene.refresh(refreshed.refreshToken, headers: [once])
             #expect(replayed.oauthError == "invalid_dpop_proof", "\(replayed)")
             // Nothing was used up by that.
             let code = try await scene.open().query["code"]
             #expect(try await scene.redeem(code, headers: [once]).oauthError == "invalid_dpop_proof")
-            #expect(try await scene.redeem(code, headers: [try proof(scene, key)]).status == 200)
+            try await scene.redeem(code, headers: [try proof(scene, key)]).expectOK()
             // Clients spell the address as they please (§4.3).
             let upper = scene.issuer.replacing("http://", with: "HTTP://") + "/./oauth/t%6Fken?a=b"
             let spelled = try proof(scene, key, "/oauth/token", ["htu": .string(upper)])
             let last = try await scene.refresh(refreshed.refreshToken, headers: [spelled])
-            #expect(last.status == 200, "\(last)")
+            last.expectOK()
         }
     }
 
@@ -287,7 +287,7 @@ struct OAuthKeyTests {
             ]
             #expect(refused.allSatisfy { $0.status >= 400 }, "\(refused)")
             #expect(try await storedProofs(scene) == [1])
-            #expect(try await userInfo(scene, reply.accessToken, key).status == 200)
+            try await userInfo(scene, reply.accessToken, key).expectOK()
             #expect(try await storedProofs(scene) == [2])
         }
     }

@@ -60,9 +60,9 @@ struct OAuthLogoutTests {
                 try await deliveries.deliverDue()
                 if end == "withdrawn" {
                     let body: JSON = try ["idToken": JSON(user.idToken), "sessionId": #require(sid)]
-                    #expect(try await scene.service.call("accounts:signOut", body).status == 200)
+                    try await scene.service.call("accounts:signOut", body).expectOK()
                 } else {
-                    #expect(try await scene.post("revoke", [("token", reply.refreshToken)]).status == 200)
+                    try await scene.post("revoke", [("token", reply.refreshToken)]).expectOK()
                 }
                 try await deliveries.deliverDue()
                 try await deliveries.deliverDue()
@@ -97,23 +97,23 @@ struct OAuthLogoutTests {
             switch cause {
             case "user":
                 let fields: JSON = ["idToken": JSON(user.idToken), "scope": "session", "sessionId": session]
-                #expect(try await scene.service.call("accounts:signOut", fields).status == 200)
+                try await scene.service.call("accounts:signOut", fields).expectOK()
             case "password":
                 let fields: JSON = ["idToken": JSON(user.idToken), "password": "another horse"]
-                #expect(try await scene.service.call("accounts:update", fields).status == 200)
+                try await scene.service.call("accounts:update", fields).expectOK()
             case "admin":
                 let fields: JSON = [
                     "localId": JSON(user.localID), "validSince": .string("\(scene.service.clock.seconds + 1)"),
                 ]
-                #expect(try await scene.service.admin("accounts:update", fields).status == 200)
+                try await scene.service.admin("accounts:update", fields).expectOK()
             case "disabled and revoked":
                 let fields: JSON = [
                     "localId": JSON(user.localID), "disableUser": true,
                     "validSince": .string("\(scene.service.clock.seconds + 1)"),
                 ]
-                #expect(try await scene.service.admin("accounts:update", fields).status == 200)
+                try await scene.service.admin("accounts:update", fields).expectOK()
             case "deleted":
-                #expect(try await scene.service.call("accounts:delete", ["idToken": JSON(user.idToken)]).status == 200)
+                try await scene.service.call("accounts:delete", ["idToken": JSON(user.idToken)]).expectOK()
             default:
                 #expect(try await scene.redeem(answer.query["code"]).oauthError == "invalid_grant")
             }
@@ -125,7 +125,7 @@ struct OAuthLogoutTests {
             #expect(claims["events"] == ["http://schemas.openid.net/event/backchannel-logout": [:]])
             #expect(claims["nonce"] == nil && claims["jti"]?.string?.isEmpty == false)
             #expect(try await deliveries.deliverDue() == 0, "once")
-            #expect(reply.status == 200)
+            reply.expectOK()
         }
     }
 
@@ -150,7 +150,7 @@ struct OAuthLogoutTests {
             )
             let user = try await scene.service.signInWithPassword(OAuthScene.email)
             let all: JSON = ["idToken": JSON(user.idToken), "scope": "all"]
-            #expect(try await scene.service.call("accounts:signOut", all).status == 200)
+            try await scene.service.call("accounts:signOut", all).expectOK()
             let now = scene.service.clock.now()
             try await scene.service.stores.outbox.queueLogouts(telling: { _ in false }, now: now)
             let queued = try await TestDatabase.current.client.query(
@@ -205,7 +205,7 @@ struct OAuthLogoutTests {
             try await OAuthScene.run(OAuthScene.publicClient(members("/good")), sendsMessages: true) {
                 $0.oauth.allowsRegistration = true
             } _: { scene in
-                #expect(try await scene.tokens().status == 200)
+                try await scene.tokens().expectOK()
                 var hanging = scene
                 let client = OAuthScene.publicClient(members("/stalled"))
                 if isVouchedFor {
@@ -247,7 +247,7 @@ struct OAuthLogoutTests {
             receiver.answer(503)
             let user = try await scene.service.signInWithPassword(OAuthScene.email)
             let all: JSON = ["idToken": JSON(user.idToken), "scope": "all"]
-            #expect(try await scene.service.call("accounts:signOut", all).status == 200)
+            try await scene.service.call("accounts:signOut", all).expectOK()
             let deliveries = scene.service.assembly.deliveries
             #expect(try await deliveries.deliverDue() == 1)
             scene.service.clock.advance(by: 60)
@@ -276,8 +276,8 @@ struct OAuthLogoutTests {
             let left = try await scene.press("signOut", on: page)
             #expect(left.url == "https://tea.example.com/bye?state=s-2", "\(left.url)")
             #expect(try await scene.userInfo(reply.accessToken).oauthError == "invalid_token")
-            #expect(try await scene.userInfo(kept.accessToken).status == 200)
-            #expect(try await other.refresh(kept.refreshToken).status == 200)
+            try await scene.userInfo(kept.accessToken).expectOK()
+            try await other.refresh(kept.refreshToken).expectOK()
             #expect(try await scene.service.assembly.deliveries.deliverDue() == 1)
             #expect(try told(receiver).claims["aud"]?.string == scene.clientID)
         }
@@ -287,7 +287,7 @@ struct OAuthLogoutTests {
     func own() async throws {
         try await Self.run { scene, receiver in
             let reply = try await scene.tokens()
-            #expect(try await scene.post("revoke", [("token", reply.refreshToken)]).status == 200)
+            try await scene.post("revoke", [("token", reply.refreshToken)]).expectOK()
             #expect(try await scene.service.assembly.deliveries.deliverDue() == 0)
             #expect(receiver.received.isEmpty)
         }

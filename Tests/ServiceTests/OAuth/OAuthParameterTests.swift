@@ -194,11 +194,11 @@ struct OAuthParameterTests {
             try await refuses("code", usual, scene, error: post)
             #expect(try await sessions(scene) == 0, "nobody has tokens of it")
             let reply = try await scene.post("token", usual + [("resource", "https://mcp.example.com")])
-            #expect(reply.status == 200, "\(reply)")
+            reply.expectOK()
             #expect(try await sessions(scene) == 1)
             let refresh: [(String, String?)] = [("grant_type", "refresh_token"), ("refresh_token", reply.refreshToken)]
             try await refuses("refresh", refresh, scene, error: post)
-            #expect(try await scene.post("token", refresh).status == 200)
+            try await scene.post("token", refresh).expectOK()
         }
     }
 
@@ -237,7 +237,7 @@ struct OAuthParameterTests {
                 let reply = try await scene.post("token", usual + [(row.name, "x")])
                 #expect(reply.oauthError == row.answer, "\(row.name): \(reply)")
             }
-            #expect(try await scene.post("token", usual).status == 200)
+            try await scene.post("token", usual).expectOK()
         }
     }
 
@@ -256,7 +256,7 @@ struct OAuthParameterTests {
                     #expect(try await scene.post("introspect", fields)["active"] == true)
                 default:
                     let fields = [("token", reply.refreshToken), (row.name, "access_token")]
-                    #expect(try await scene.post("revoke", fields).status == 200)
+                    try await scene.post("revoke", fields).expectOK()
                     #expect(try await scene.post("introspect", [("token", reply.accessToken)])["active"] == false)
                 }
             }

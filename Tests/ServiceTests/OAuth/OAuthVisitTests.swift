@@ -66,9 +66,9 @@ struct OAuthVisitTests {
             }
             #expect(answers == ["code": 100, "consent_required": 100])
             #expect(try await rows(service.project.id) == before)
-            #expect(try await scene.refresh(kept.refreshToken).status == 200)
+            try await scene.refresh(kept.refreshToken).expectOK()
             // The session begins when its code is redeemed.
-            #expect(try await scene.redeem(last).status == 200)
+            try await scene.redeem(last).expectOK()
             #expect(try await rows(service.project.id) != before)
             // The user is asked, and a click counts as the user's.
             #expect(try await scene.open().heading == "Allow access?")
@@ -111,7 +111,7 @@ struct OAuthVisitTests {
             #expect(try await scene.redeem(late).oauthError == "invalid_grant")
             let ended = try await scene.open().query["code"]
             let all: JSON = ["idToken": JSON(user.idToken), "scope": "all"]
-            #expect(try await scene.service.call("accounts:signOut", all).status == 200)
+            try await scene.service.call("accounts:signOut", all).expectOK()
             for code in [code, ended, "x", (ended ?? "") + "A"] {
                 #expect(try await scene.redeem(code).oauthError == "invalid_grant")
             }
@@ -140,8 +140,8 @@ struct OAuthVisitTests {
             #expect(try await rows(scene.service.project.id) == before)
             // None of it has used anything up.
             #expect(try await scene.open([("prompt", "none")]).query["code"] != nil)
-            #expect(try await scene.service.refresh(user.refreshToken).status == 200)
-            #expect(try await scene.refresh(granted.refreshToken).status == 200)
+            try await scene.service.refresh(user.refreshToken).expectOK()
+            try await scene.refresh(granted.refreshToken).expectOK()
         }
     }
 
@@ -213,7 +213,7 @@ struct OAuthVisitTests {
             #expect(try await answer(to: first, scene) == "login_required")
             #expect(try await answer(to: second, scene) == "code")
             #expect(try await browsers(project) == 1)
-            #expect(try await scene.userInfo(grant.accessToken).status == 200)
+            try await scene.userInfo(grant.accessToken).expectOK()
             // Signing out at the browser ends what both led to.
             let page = try await scene.browser.open("\(scene.issuer)/oauth/logout")
             _ = try await scene.press("signOut", on: page)
@@ -228,7 +228,7 @@ struct OAuthVisitTests {
             _ = try await scene.signIn(on: other, email: "grace@example.com")
             #expect(try await answer(to: third, scene) == "login_required")
             #expect(try await browsers(project) == 1)
-            #expect(try await scene.userInfo(later.accessToken).status == 200)
+            try await scene.userInfo(later.accessToken).expectOK()
         }
     }
 
@@ -268,13 +268,13 @@ struct OAuthVisitTests {
         try await OAuthScene.run { scene in
             let project = scene.service.project.id
             let other = try await OAuthScene.register(OAuthScene.publicClient(), at: scene.service)
-            #expect(try await scene.tokens().status == 200)
+            try await scene.tokens().expectOK()
             let kept = try await other.redeem(other.press("allow", on: other.signIn(on: other.open())).query["code"])
             #expect(try await grants(project) == 2)
             let path = "oauthClients/\(scene.clientID)"
-            #expect(try await scene.service.admin(path, method: "DELETE", version: "v2").status == 200)
+            try await scene.service.admin(path, method: "DELETE", version: "v2").expectOK()
             #expect(try await grants(project) == 1)
-            #expect(try await other.refresh(kept.refreshToken).status == 200)
+            try await other.refresh(kept.refreshToken).expectOK()
 
             // This node does not know yet that it is gone.
             let code = try await other.open([("scope", "openid email")]).query["code"]
@@ -307,7 +307,7 @@ struct OAuthVisitTests {
                 """
             )
             let path = "oauthClients/\(scene.clientID)"
-            #expect(try await scene.service.admin(path, method: "DELETE", version: "v2").status == 200)
+            try await scene.service.admin(path, method: "DELETE", version: "v2").expectOK()
             // The rest is of no use any more, and ends with the next sweep.
             #expect(try await grants(project) == 501)
             #expect(try await scene.refresh(tokens.refreshToken).oauthError == "invalid_client")
@@ -358,7 +358,7 @@ struct OAuthVisitTests {
         try await OAuthScene.run { scene in
             _ = try await scene.service.signUp(OAuthScene.email)
             let consent = try await scene.signIn(on: scene.open([("scope", "openid email")]))
-            #expect(try await scene.redeem(scene.press("allow", on: consent).query["code"]).status == 200)
+            try await scene.redeem(scene.press("allow", on: consent).query["code"]).expectOK()
             var other = try await OAuthScene.register(OAuthScene.publicClient(), at: scene.service)
             var own = try await OAuthScene.register(OAuthScene.publicClient(["trusted": true]), at: scene.service)
             (other.browser, own.browser) = (scene.browser, scene.browser)
@@ -394,7 +394,7 @@ struct OAuthVisitTests {
                 "accounts:update",
                 ["localId": JSON(user.localID), "emailVerified": true, "mfa": factor]
             )
-            #expect(changed.status == 200, "\(changed)")
+            changed.expectOK()
             #expect(try await scene.press("allow", on: consent).heading == "Sign in")
             #expect(try await scene.open([("prompt", "none")]).query["error"] == "login_required")
         }
@@ -415,9 +415,9 @@ struct OAuthVisitTests {
                 who == "owner"
                 ? try await scene.service.call("accounts:signOut", signOut.merging(["idToken": JSON(user.idToken)]))
                 : try await scene.service.admin("accounts:signOut", ["sessionId": id, "localId": JSON(user.localID)])
-            #expect(reply.status == 200, "\(reply)")
+            reply.expectOK()
             #expect(try await scene.refresh(gone.refreshToken).oauthError == "invalid_grant")
-            #expect(try await elsewhere.refresh(kept.refreshToken).status == 200)
+            try await elsewhere.refresh(kept.refreshToken).expectOK()
         }
     }
 
@@ -432,7 +432,7 @@ struct OAuthVisitTests {
             let pushed = try await scene.post("par", scene.parameters().filter { $0.0 != "client_id" }.map { ($0, $1) })
             let path = "oauthClients/\(scene.clientID)"
             let change: JSON = ["redirect_uris": ["https://new.example.com/"]]
-            #expect(try await scene.service.admin(path, change, method: "PATCH", version: "v2").status == 200)
+            try await scene.service.admin(path, change, method: "PATCH", version: "v2").expectOK()
             for answer in ["allow", "deny"] {
                 let page = try await scene.press(answer, on: consent)
                 #expect(page.status == 400 && !page.isStopped, "\(page.url)")
@@ -459,7 +459,7 @@ struct OAuthVisitTests {
                     method: "PATCH",
                     version: "v2"
                 )
-                #expect(reply.status == 200, "\(reply)")
+                reply.expectOK()
             }
             _ = try await scene.service.signUp(OAuthScene.email)
             let asked: [(String, String?)] = [("scope", "openid tea.brew offline_access"), ("resource", tea)]
@@ -497,7 +497,7 @@ struct OAuthVisitTests {
             #expect(try await scene.userInfo(first.accessToken).oauthError == "invalid_token")
             let second = try await scene.refresh(first.refreshToken)
             #expect(Reply.claims(of: second.accessToken ?? "")["aud"]?.string == scene.issuer, "\(second)")
-            #expect(try await scene.userInfo(second.accessToken).status == 200)
+            try await scene.userInfo(second.accessToken).expectOK()
             let path = scene.path([("scope", "tea.brew"), ("resource", tea)]) + "&resource=" + milk
             let page = try await scene.browser.open(scene.service.baseURL + path)
             let both = try await scene.press("allow", on: page).query["code"]

@@ -83,9 +83,9 @@ struct StrangerClientTests {
         try await Self.run { site in
             let scene = site.scene
             let tokens = try await scene.tokens()
-            #expect(tokens.status == 200, "\(tokens)")
+            tokens.expectOK()
             #expect(try await site.client()["origin"] == "document")
-            #expect(try await site.change("DELETE").status == 200)
+            try await site.change("DELETE").expectOK()
             #expect(try await site.change("DELETE").status == 404)
             #expect(try await site.client()["origin"] == "blocked")
             let read = site.receiver.received.count
@@ -100,7 +100,7 @@ struct StrangerClientTests {
             // What was granted to the one before has ended.
             #expect(try await scene.refresh(tokens.refreshToken).oauthError == "invalid_grant")
             // Deleted again, it is blocked again.
-            #expect(try await site.change("DELETE").status == 200)
+            try await site.change("DELETE").expectOK()
             #expect(try await scene.open().status == 400)
             #expect(site.receiver.received.count == read)
         }
@@ -235,7 +235,7 @@ struct StrangerClientTests {
             func refreshes(after seconds: Double) async throws {
                 scene.service.clock.advance(by: seconds)
                 tokens = try await scene.refresh(tokens.refreshToken)
-                #expect(tokens.status == 200, "\(tokens)")
+                tokens.expectOK()
             }
             vanish()
             try await refreshes(after: 86_400)
@@ -267,7 +267,7 @@ struct StrangerClientTests {
     func readElsewhere() async throws {
         try await Self.run { site in
             let (scene, service) = (site.scene, site.scene.service)
-            #expect(try await scene.tokens().status == 200)
+            try await scene.tokens().expectOK()
             let (clients, project) = (service.stores.oauthClients, service.project.id)
             let before = try #require(try await clients.find(site.id, of: project))
             service.clock.advance(by: 86_400)
@@ -296,13 +296,13 @@ struct StrangerClientTests {
             site.answer(status, text == "too large" ? site.document() + padding : text)
             scene.service.clock.advance(by: 2 * 86_400 - 1)
             let bridged = try await scene.refresh(tokens.refreshToken)
-            #expect(bridged.status == 200, "\(bridged)")
+            bridged.expectOK()
             scene.service.clock.advance(by: 61)
             #expect(try await scene.refresh(bridged.refreshToken).oauthError == "invalid_client")
             // It is back, and so is the client.
             site.answer()
             scene.service.clock.advance(by: 61)
-            #expect(try await scene.refresh(bridged.refreshToken).status == 200)
+            try await scene.refresh(bridged.refreshToken).expectOK()
         }
     }
 
@@ -468,10 +468,10 @@ struct StrangerClientTests {
                     let made = try await scene.service.post(path, text: client.text)
                     scene.clientID = try #require(made["client_id"]?.string)
                 }
-                #expect(try await scene.tokens().status == 200)
+                try await scene.tokens().expectOK()
                 let user = try await scene.service.signInWithPassword(OAuthScene.email)
                 let out: JSON = ["idToken": JSON(user.idToken), "scope": "all"]
-                #expect(try await scene.service.call("accounts:signOut", out).status == 200)
+                try await scene.service.call("accounts:signOut", out).expectOK()
                 for _ in 0..<2 { try await scene.service.assembly.deliveries.deliverDue() }
                 #expect(receiver.received.count == (isVouchedFor ? 1 : 0))
             }
@@ -508,7 +508,7 @@ struct StrangerClientTests {
                 #expect(shown.contains(text), "\(client): \(page.text)")
                 // Where the user withdraws it, too, if nobody vouches for it.
                 scene.clientID = client
-                #expect(try await scene.redeem(scene.press("allow", on: page).query["code"]).status == 200)
+                try await scene.redeem(scene.press("allow", on: page).query["code"]).expectOK()
                 let list = try await scene.browser.open("\(scene.issuer)/oauth/grants?ui_locales=\(language)")
                 let listed = list.text.replacing("<bdi>", with: "").replacing("</bdi>", with: "")
                 #expect(listed.contains(text) == (client != own), "\(client): \(list.text)")

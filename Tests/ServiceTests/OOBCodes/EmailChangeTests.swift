@@ -24,8 +24,8 @@ struct EmailChangeTests {
             #expect(reply.localID == user.localID && reply.idToken == nil && reply["newEmail"] == nil)
             for refused in replies where refused.status != 200 { refused.expectRefused("INVALID_OOB_CODE") }
             #expect(try await service.account(user.localID)?["emailVerified"] == true)
-            #expect(try await service.refresh(user.refreshToken).status == 200)
-            #expect(try await service.signInWithPassword(ada).status == 200)
+            try await service.refresh(user.refreshToken).expectOK()
+            try await service.signInWithPassword(ada).expectOK()
         }
     }
 
@@ -48,7 +48,7 @@ struct EmailChangeTests {
             #expect(account?["initialEmail"]?.string == ada)
             #expect(account?["validSince"]?.string == String(service.clock.seconds))
             #expect(try await service.refresh(user.refreshToken).error == "TOKEN_EXPIRED")
-            #expect(try await service.signInWithPassword(new).status == 200)
+            try await service.signInWithPassword(new).expectOK()
             // Codes of both addresses are void.
             for old in [verify, reset, link, newLink, code] {
                 try await service.inspect(old).expectRefused("INVALID_OOB_CODE")
@@ -81,36 +81,36 @@ struct EmailChangeTests {
                 { _ in
                     let code = try await service.code(.passwordReset, ["email": .string(ada)], to: ada)
                     let reply = try await service.reset(code, to: "correct horse")
-                    #expect(reply.status == 200)
+                    reply.expectOK()
                 },
                 { user in
                     let body: JSON = ["idToken": JSON(user.idToken), "password": "correct horse"]
                     let reply = try await service.call("accounts:update", body)
-                    #expect(reply.status == 200)
+                    reply.expectOK()
                 },
                 { user in
                     let body: JSON = ["idToken": JSON(user.idToken), "validSince": "1"]
                     let reply = try await service.call("accounts:update", body)
-                    #expect(reply.status == 200)
+                    reply.expectOK()
                 },
                 { user in
                     let body: JSON = ["idToken": JSON(user.idToken), "scope": "all"]
                     let reply = try await service.call("accounts:signOut", body)
-                    #expect(reply.status == 200)
+                    reply.expectOK()
                 },
                 { user in
                     let body: JSON = ["idToken": JSON(user.idToken), "scope": "others"]
                     let reply = try await service.call("accounts:signOut", body)
-                    #expect(reply.status == 200)
+                    reply.expectOK()
                 },
                 { user in
                     let reply = try await service.admin("accounts:signOut", ["localId": JSON(user.localID)])
-                    #expect(reply.status == 200)
+                    reply.expectOK()
                 },
                 { user in
                     let body: JSON = ["localId": JSON(user.localID), "password": "correct horse"]
                     let reply = try await service.admin("accounts:update", body)
-                    #expect(reply.status == 200)
+                    reply.expectOK()
                 },
             ]
             for end in ends {
@@ -151,7 +151,7 @@ struct EmailChangeTests {
                         ["localId": JSON(user.localID), "sessionId": session]
                     )
                 }
-            #expect(ended.status == 200, "\(ended)")
+            ended.expectOK()
             try await service.apply(code).expectRefused("INVALID_OOB_CODE")
         }
     }

@@ -108,10 +108,10 @@ struct EmailCodeTests {
             let sent = try await service.emailCode(to: ada)
             for _ in 0..<5 { try await service.signIn(sent, sent.wrong).expectRefused("INVALID_OOB_CODE") }
             try await service.signIn(sent).expectRefused("EXPIRED_OOB_CODE")
-            #expect(try await service.signIn(sent, sent.link).status == 200)
+            try await service.signIn(sent, sent.link).expectOK()
             let next = try await service.emailCode(to: ada)
             for _ in 0..<4 { try await service.signIn(next, next.wrong).expectRefused("INVALID_OOB_CODE") }
-            #expect(try await service.signIn(next).status == 200)
+            try await service.signIn(next).expectOK()
         }
     }
 
@@ -125,7 +125,7 @@ struct EmailCodeTests {
                 }
             }
             let typed = "\(sent.digits.prefix(3))\u{3000}\(String(sent.digits.suffix(3)).inFullWidth) "
-            #expect(try await service.signIn(sent, "\(sent.session).\(typed)").status == 200)
+            try await service.signIn(sent, "\(sent.session).\(typed)").expectOK()
         }
     }
 
@@ -163,7 +163,7 @@ struct EmailCodeTests {
             }
             // Nor are they those of another address.
             try await service.signInWithLink("thief@example.com", sent.code).expectRefused("INVALID_OOB_CODE")
-            #expect(try await service.signIn(sent).status == 200)
+            try await service.signIn(sent).expectOK()
         }
     }
 
@@ -176,9 +176,9 @@ struct EmailCodeTests {
             if first.digits != second.digits {
                 try await service.signIn(first, "\(first.session).\(second.digits)").expectRefused("INVALID_OOB_CODE")
             }
-            #expect(try await service.signIn(first).status == 200)
-            #expect(try await service.signIn(second, second.link).status == 200)
-            #expect(try await service.signIn(third).status == 200)
+            try await service.signIn(first).expectOK()
+            try await service.signIn(second, second.link).expectOK()
+            try await service.signIn(third).expectOK()
             for used in [first, second, third] { try await service.signIn(used).expectRefused("INVALID_OOB_CODE") }
         }
     }
@@ -189,10 +189,10 @@ struct EmailCodeTests {
             let sent = try await service.emailCode(to: ada)
             let other = try await service.emailCode(to: "bob@example.com")
             service.clock.advance(by: 599)
-            #expect(try await service.signIn(sent).status == 200)
+            try await service.signIn(sent).expectOK()
             service.clock.advance(by: 1)
             try await service.signIn(other).expectRefused("EXPIRED_OOB_CODE")
-            #expect(try await service.signIn(other, other.link).status == 200)
+            try await service.signIn(other, other.link).expectOK()
         }
     }
 
@@ -251,7 +251,7 @@ struct EmailCodeTests {
             let reply = try await service.verify(sent.digits, user)
             #expect(reply.status == 200 && reply["emailVerified"] == true && reply["idToken"] == nil, "\(reply)")
             #expect(try await service.account(user.localID)?["emailVerified"] == true)
-            #expect(try await service.refresh(user.refreshToken).status == 200)
+            try await service.refresh(user.refreshToken).expectOK()
             try await service.apply(sent.link).expectRefused("INVALID_OOB_CODE")
             try await service.verify(sent.digits, user).expectRefused("INVALID_OOB_CODE")
         }
@@ -272,7 +272,7 @@ struct EmailCodeTests {
             try await service.verify(sent.digits, user).expectRefused("TOKEN_EXPIRED")
             #expect(try await service.account(user.localID)?["emailVerified"] != true)
             // The link belongs to the mailbox alone.
-            #expect(try await service.apply(sent.link).status == 200)
+            try await service.apply(sent.link).expectOK()
         }
     }
 
@@ -296,7 +296,7 @@ struct EmailCodeTests {
             try await service.verify(signIn.digits, user).expectRefused("INVALID_OOB_CODE")
             try await service.apply(signIn.code).expectRefused("INVALID_OOB_CODE")
             try await service.inspect(signIn.code).expectRefused("INVALID_OOB_CODE")
-            #expect(try await service.signIn(signIn).status == 200)
+            try await service.signIn(signIn).expectOK()
         }
     }
 

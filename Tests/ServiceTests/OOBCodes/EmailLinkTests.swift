@@ -33,8 +33,8 @@ struct EmailLinkTests {
             let second = try await service.code(.emailSignIn, ["email": "aDA@example.com"], to: "Ada@example.com")
             let again = try await service.signInWithLink(ada, second)
             #expect(again.localID == first.localID && again["isNewUser"] == false, "\(again)")
-            #expect(try await service.refresh(first.refreshToken).status == 200)
-            #expect(try await service.refresh(again.refreshToken).status == 200)
+            try await service.refresh(first.refreshToken).expectOK()
+            try await service.refresh(again.refreshToken).expectOK()
             #expect(try await service.lookUp(again.idToken)["users"]?[0]?["email"]?.string == ada)
         }
     }
@@ -62,7 +62,7 @@ struct EmailLinkTests {
                 "accounts:update",
                 ["localId": JSON(user.localID), "disableUser": false]
             )
-            #expect(enabled.status == 200, "\(enabled)")
+            enabled.expectOK()
             let again = try await service.signInWithLink("ada@example.com", code)
             #expect(again.localID == user.localID, "\(again)")
         }
@@ -78,8 +78,8 @@ struct EmailLinkTests {
             let session = try await service.signInWithPassword(ada)
             let reply = try await service.signInWithLink(ada, try await link(service))
             #expect(reply.localID == made.localID && reply["isNewUser"] == false, "\(reply)")
-            #expect(try await service.signInWithPassword(ada).status == 200)
-            #expect(try await service.refresh(session.refreshToken).status == 200)
+            try await service.signInWithPassword(ada).expectOK()
+            try await service.refresh(session.refreshToken).expectOK()
             let methods = try await service.call(
                 "accounts:createAuthUri",
                 ["identifier": .string(ada), "continueUri": "http://localhost"]
@@ -137,19 +137,19 @@ struct EmailLinkTests {
             let user = try await service.signUp(ada)
             let same = try await service.signInWithLink(ada, try await link(service), idToken: user.idToken)
             #expect(same.localID == user.localID, "\(same)")
-            #expect(try await service.signInWithPassword(ada).status == 200)
+            try await service.signInWithPassword(ada).expectOK()
             #expect(try await service.account(user.localID)?["emailVerified"] == true)
             let other = "ada@example.net"
             let elsewhere = try await service.signInWithPassword(ada)
             service.clock.advance(by: 5)
             let moved = try await service.signInWithLink(other, try await link(service, other), idToken: same.idToken)
             #expect(moved.localID == user.localID && moved["email"]?.string == other, "\(moved)")
-            #expect(try await service.signInWithPassword(other).status == 200)
+            try await service.signInWithPassword(other).expectOK()
             let account = try await service.account(user.localID)
             #expect(account?["initialEmail"]?.string == ada)
             #expect(account?["validSince"]?.string == same.claims["auth_time"]?.text)
             #expect(try await service.refresh(elsewhere.refreshToken).error == "TOKEN_EXPIRED")
-            #expect(try await service.refresh(moved.refreshToken).status == 200)
+            try await service.refresh(moved.refreshToken).expectOK()
             _ = try await service.mail(.recoverEmail, to: ada)
             // Another account's address is refused, and the code stays good for its owner.
             let bob = try await service.signUp("bob@example.com")
@@ -175,7 +175,7 @@ struct EmailLinkTests {
                 }
                 let signUp = replies[0]
                 let linked = replies[1]
-                #expect(linked.status == 200, "\(linked)")
+                linked.expectOK()
                 if signUp.status == 200 {
                     #expect(linked.localID == signUp.localID)
                 } else {

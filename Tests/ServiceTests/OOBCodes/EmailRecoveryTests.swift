@@ -16,7 +16,7 @@ struct EmailRecoveryTests {
         try await MailScene.run { service in
             let user = try await service.signUp(ada)
             let verify = try await service.code(.verifyEmail, ["idToken": JSON(user.idToken)], to: ada)
-            #expect(try await service.apply(verify).status == 200)
+            try await service.apply(verify).expectOK()
             service.clock.advance(by: 5)
             // A thief with a session moves the address twice.
             _ = try await service.apply(try await service.changeCode(user, to: "eve@example.net"))
@@ -36,7 +36,7 @@ struct EmailRecoveryTests {
             #expect(try await service.refresh(again.refreshToken).error == "TOKEN_EXPIRED")
             try await service.signInWithPassword("eve@example.org").expectRefused("EMAIL_NOT_FOUND")
             // The address had been proved: the password is its owner's.
-            #expect(try await service.signInWithPassword(ada).status == 200)
+            try await service.signInWithPassword(ada).expectOK()
             // What replaced it later has no right any more.
             try await service.apply(thiefs).expectRefused("INVALID_OOB_CODE")
         }
@@ -48,7 +48,7 @@ struct EmailRecoveryTests {
             let world = try await LinkingWorld(service)
             let user = try await service.signUp(ada)
             let verify = try await service.code(.verifyEmail, ["idToken": JSON(user.idToken)], to: ada)
-            #expect(try await service.apply(verify).status == 200)
+            try await service.apply(verify).expectOK()
             let mine = try await world.acme(world.person(), idToken: user.idToken)
             #expect(mine.localID == user.localID, "\(mine)")
             let phones: [JSON] = [["phoneInfo": "+4915550200"], ["phoneInfo": "+4915550299"]]
@@ -62,13 +62,13 @@ struct EmailRecoveryTests {
             let eve = world.githubPerson("666", email: "eve@example.net")
             try await world.update(user.localID, ["mfa": ["enrollments": []]])
             let thief = try await service.signInWithPassword("eve@example.net")
-            #expect(try await world.github(eve, idToken: thief.idToken).status == 200)
+            try await world.github(eve, idToken: thief.idToken).expectOK()
             let reset = try await service.code(.passwordReset, ["email": "eve@example.net"], to: "eve@example.net")
             let changed = try await service.call(
                 "accounts:resetPassword",
                 ["oobCode": .string(reset), "newPassword": "the thief's own"]
             )
-            #expect(changed.status == 200, "\(changed)")
+            changed.expectOK()
             try await world.update(user.localID, ["mfa": ["enrollments": [phones[1]]]])
             service.clock.advance(by: 60)
 
@@ -84,7 +84,7 @@ struct EmailRecoveryTests {
                 "accounts:resetPassword",
                 ["oobCode": .string(again), "newPassword": "ada's own"]
             )
-            #expect(set.status == 200, "\(set)")
+            set.expectOK()
             #expect(try await service.signInWithPassword(ada, "ada's own").localID == user.localID)
         }
     }
@@ -95,16 +95,16 @@ struct EmailRecoveryTests {
             let world = try await LinkingWorld(service)
             let user = try await service.signUp(ada)
             let verify = try await service.code(.verifyEmail, ["idToken": JSON(user.idToken)], to: ada)
-            #expect(try await service.apply(verify).status == 200)
+            try await service.apply(verify).expectOK()
             service.clock.advance(by: 60 * 86_400)
             let thief = try await service.signInWithPassword(ada)
             let eve = world.githubPerson("666", email: "eve@example.net")
-            #expect(try await world.github(eve, idToken: thief.idToken).status == 200)
+            try await world.github(eve, idToken: thief.idToken).expectOK()
             try await world.update(user.localID, ["mfa": ["enrollments": [["phoneInfo": "+4915550299"]]]])
             try await world.update(user.localID, ["mfa": ["enrollments": []], "password": "the thief's own"])
             service.clock.advance(by: 6 * 86_400)
             let again = try await service.signInWithPassword(ada, "the thief's own")
-            #expect(try await service.move(again, to: "eve@example.net").status == 200)
+            try await service.move(again, to: "eve@example.net").expectOK()
             let code = try await service.mail(.recoverEmail, to: ada).code
             #expect(try await service.apply(code)["email"]?.string == ada)
             try await service.signInWithPassword(ada, "the thief's own").expectRefused("INVALID_PASSWORD")
@@ -121,7 +121,7 @@ struct EmailRecoveryTests {
             let user = try await service.signUp(ada)
             let localID = JSON(user.localID)
             let verify = try await service.code(.verifyEmail, ["idToken": JSON(user.idToken)], to: ada)
-            #expect(try await service.apply(verify).status == 200)
+            try await service.apply(verify).expectOK()
             if let number {
                 _ = try await service.admin("accounts:update", ["localId": localID, "phoneNumber": .string(number)])
             }
@@ -130,7 +130,7 @@ struct EmailRecoveryTests {
             // The address in between is not verified, so this change sends a newer code for the first one.
             service.clock.advance(by: 60)
             let again = try await service.move(moved, to: "eve@example.org")
-            #expect(again.status == 200, "\(again)")
+            again.expectOK()
             let code = try await service.mail(.recoverEmail, to: ada).code
             let reply = try await service.apply(code)
             #expect(reply["email"]?.string == ada, "\(reply)")
@@ -143,7 +143,7 @@ struct EmailRecoveryTests {
         try await MailScene.run { service in
             let user = try await service.signUp(ada)
             let verify = try await service.code(.verifyEmail, ["idToken": JSON(user.idToken)], to: ada)
-            #expect(try await service.apply(verify).status == 200)
+            try await service.apply(verify).expectOK()
             _ = try await service.apply(try await service.changeCode(user, to: "eve@example.net"))
             service.clock.advance(by: 5)
             let thief = try await service.signInWithPassword("eve@example.net")
@@ -164,7 +164,7 @@ struct EmailRecoveryTests {
                 ["idToken": JSON(user.idToken)],
                 to: "stranger@example.com"
             )
-            #expect(try await service.apply(first).status == 200)
+            try await service.apply(first).expectOK()
             _ = try await service.apply(try await service.changeCode(user, to: ada))
             // Longer than a code is good.
             service.clock.advance(by: 4 * 86_400)
@@ -222,7 +222,7 @@ struct EmailRecoveryTests {
             try await service.signInWithPassword("eve@example.org").expectRefused("EMAIL_NOT_FOUND")
             try await service.apply(thiefs).expectRefused("INVALID_OOB_CODE")
             // The other account is nobody's business here.
-            #expect(try await service.lookUp(squatter.idToken).status == 200)
+            try await service.lookUp(squatter.idToken).expectOK()
             _ = try await service.call("accounts:delete", ["idToken": JSON(squatter.idToken)])
             #expect(try await service.apply(code)["email"]?.string == ada)
             #expect(try await service.signInWithPassword(ada).localID == user.localID)
@@ -251,7 +251,7 @@ struct EmailRecoveryTests {
             let moved = try await service.move(eve, to: new)
             let code = try await service.mail(.recoverEmail, to: ada).code
             let verify = try await service.code(.verifyEmail, ["idToken": JSON(moved.idToken)], to: new)
-            #expect(try await service.apply(verify).status == 200)
+            try await service.apply(verify).expectOK()
             try await service.apply(code).expectRefused("INVALID_OOB_CODE")
         }
     }
@@ -263,7 +263,7 @@ struct EmailRecoveryTests {
             let eve = try await service.signUp(ada)
             let moved = try await service.move(eve, to: "eve@example.net")
             let again = try await service.move(moved, to: "eve@example.org")
-            #expect(again.status == 200, "\(again)")
+            again.expectOK()
             let code = try await service.mail(.recoverEmail, to: ada).code
             let reply = try await service.apply(code)
             #expect(reply.localID == eve.localID && reply["emailVerified"] == true, "\(reply)")
@@ -294,7 +294,7 @@ struct EmailRecoveryTests {
             let world = try await LinkingWorld(service)
             let user = try await service.signUp(ada)
             let verify = try await service.code(.verifyEmail, ["idToken": JSON(user.idToken)], to: ada)
-            #expect(try await service.apply(verify).status == 200)
+            try await service.apply(verify).expectOK()
             let thief = try await world.github(
                 world.githubPerson("666", email: "eve@example.com"),
                 idToken: user.idToken
@@ -319,7 +319,7 @@ struct EmailRecoveryTests {
             )
             #expect(linked.localID == user.localID, "\(linked)")
             let proof = try await service.code(.verifyEmail, ["idToken": JSON(linked.idToken)], to: "eve@example.com")
-            #expect(try await service.apply(proof).status == 200)
+            try await service.apply(proof).expectOK()
             #expect(try await service.account(user.localID)?["initialEmail"]?.string == ada)
             service.clock.advance(by: 60)
             #expect(try await service.apply(mail.code)["email"]?.string == ada)
@@ -352,7 +352,7 @@ struct EmailRecoveryTests {
                 thief = try await service.signInWithLink(eve, link)
             case .reset:
                 let reset = try await service.code(.passwordReset, ["email": .string(eve)], to: eve)
-                #expect(try await service.reset(reset, to: "the thief's own").status == 200)
+                try await service.reset(reset, to: "the thief's own").expectOK()
                 thief = try await service.signInWithPassword(eve, "the thief's own")
             }
             #expect(thief.localID != nil && thief.localID != user.localID, "\(thief)")
@@ -382,7 +382,7 @@ struct EmailRecoveryTests {
     func replacedAtOnce() async throws {
         try await MailScene.run { service in
             let user = try await service.verifiedUser(ada)
-            #expect(try await service.move(user, to: new).status == 200)
+            try await service.move(user, to: new).expectOK()
             let link = try await service.code(.emailSignIn, ["email": .string(new)], to: new)
             #expect(try await service.signInWithLink(new, link).localID == user.localID)
         }
@@ -416,7 +416,7 @@ struct EmailRecoveryTests {
                 "accounts:update",
                 ["idToken": JSON(user.idToken), "deleteAttribute": ["EMAIL"]]
             )
-            #expect(removed.status == 200, "\(removed)")
+            removed.expectOK()
             let code = try await service.mail(.recoverEmail, to: "ada@example.co").code
             if byMerge {
                 let other = try await world.account(["email": .string(ada), "emailVerified": true])
@@ -448,7 +448,7 @@ struct EmailRecoveryTests {
                 "accounts:signUp",
                 ["idToken": JSON(bob.idToken), "email": "bob@example.net", "password": "correct horse"]
             )
-            #expect(linked.status == 200, "\(linked)")
+            linked.expectOK()
             _ = try await service.mail(.recoverEmail, to: "bob@example.com")
             let guest = try await service.call("accounts:signUp")
             let before = try await service.mails().count

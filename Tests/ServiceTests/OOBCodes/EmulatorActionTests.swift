@@ -38,7 +38,7 @@ struct EmulatorActionTests {
             let link = try #require(sent["oobLink"]?.string, "\(sent)")
             #expect(link.contains("&apiKey=AIza"), "\(link)")
             let opened = try await service.send("GET", link.replacing(service.baseURL, with: ""))
-            #expect(opened.status == 200, "\(opened)")
+            opened.expectOK()
             let found = try await service.post(
                 "\(accounts):lookup",
                 text: JSON.object(["localId": [JSON(made.localID)]]).text,
@@ -86,7 +86,7 @@ struct EmulatorActionTests {
             expect(weak, error: "WEAK_PASSWORD : Password should be at least 6 characters")
             let reset = try await service.send("GET", template.replacing("NEW_PASSWORD_HERE", with: "the%20new+one"))
             #expect(reset.status == 200 && reset["authEmulator"]?["email"]?.string == ada, "\(reset)")
-            #expect(try await service.signInWithPassword(ada, "the new one").status == 200)
+            try await service.signInWithPassword(ada, "the new one").expectOK()
         }
     }
 

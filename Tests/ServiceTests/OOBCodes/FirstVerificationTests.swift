@@ -80,11 +80,11 @@ struct FirstVerificationTests {
             return try await service.signInWithLink(Self.ada, code, idToken: attack.attacker.idToken)
         case .passwordReset:
             let code = try await service.code(.passwordReset, ["email": ada], to: Self.ada)
-            #expect(try await service.reset(code, to: "the owner's own").status == 200)
+            try await service.reset(code, to: "the owner's own").expectOK()
             return try await service.signInWithPassword(Self.ada, "the owner's own")
         case .verificationMail:
             let code = try await service.code(.verifyEmail, ["idToken": JSON(attack.attacker.idToken)], to: Self.ada)
-            #expect(try await service.apply(code).status == 200)
+            try await service.apply(code).expectOK()
             return nil
         case .emailChangeMail:
             let code = try await service.code(
@@ -92,7 +92,7 @@ struct FirstVerificationTests {
                 ["idToken": JSON(attack.attacker.idToken), "newEmail": "ada@example.net"],
                 to: "ada@example.net"
             )
-            #expect(try await service.apply(code).status == 200)
+            try await service.apply(code).expectOK()
             return nil
         case .recoveryMail:
             // The attacker moves on; the address that never was theirs is told.
@@ -103,9 +103,9 @@ struct FirstVerificationTests {
                 "accounts:update",
                 ["idToken": JSON(attack.attacker.idToken), "email": "eve3@example.com"]
             )
-            #expect(moved.status == 200, "\(moved)")
+            moved.expectOK()
             let code = try await service.mail(.recoverEmail, to: Self.ada).code
-            #expect(try await service.apply(code).status == 200)
+            try await service.apply(code).expectOK()
             return nil
         }
     }
@@ -156,14 +156,14 @@ struct FirstVerificationTests {
             let providers = lost["detachedCredentials"]?.array?.compactMap { $0["providerId"]?.string }
             #expect(providers.map(Set.init) == ["github.com", "password", "phone"], "\(lost)")
             if let owner {
-                #expect(try await service.refresh(owner.refreshToken).status == 200)
-                #expect(try await service.lookUp(owner.idToken).status == 200)
+                try await service.refresh(owner.refreshToken).expectOK()
+                try await service.lookUp(owner.idToken).expectOK()
                 // A later change tells the owner's address, not the attacker's.
                 let moved = try await service.call(
                     "accounts:update",
                     ["idToken": JSON(owner.idToken), "email": "ada@example.org"]
                 )
-                #expect(moved.status == 200, "\(moved)")
+                moved.expectOK()
                 #expect(try await service.mails().filter { $0.type == .recoverEmail }.map(\.mail.to) == [Self.ada])
             }
         }
@@ -198,7 +198,7 @@ struct FirstVerificationTests {
                 challenge = try await service.signInWithLink(Self.ada, code)
             default:
                 let code = try await service.code(.passwordReset, ["email": ada], to: Self.ada)
-                #expect(try await service.reset(code, to: "the owner's own").status == 200)
+                try await service.reset(code, to: "the owner's own").expectOK()
                 challenge = try await service.signInWithPassword(Self.ada, "the owner's own")
             }
             challenge.expectChallenge(for: app.enrollment)

@@ -52,7 +52,7 @@ struct ResetPasswordTests {
             )
             let code = try await service.code(.passwordReset, ["email": .string(ada)], to: ada)
             service.clock.advance(by: 5)
-            #expect(try await service.reset(code, to: "the new one").status == 200)
+            try await service.reset(code, to: "the new one").expectOK()
             for session in [user, thief] {
                 #expect(try await service.refresh(session.refreshToken).error == "TOKEN_EXPIRED")
                 try await service.lookUp(session.idToken).expectRefused("TOKEN_EXPIRED")
@@ -67,7 +67,7 @@ struct ResetPasswordTests {
         try await MailScene.run { service in
             let made = try await service.admin("accounts", ["email": .string(ada), "emailVerified": true])
             let code = try await service.code(.passwordReset, ["email": .string(ada)], to: ada)
-            #expect(try await service.reset(code, to: "correct horse").status == 200)
+            try await service.reset(code, to: "correct horse").expectOK()
             #expect(try await service.signInWithPassword(ada).localID == made.localID)
         }
     }
@@ -99,7 +99,7 @@ struct ResetPasswordTests {
             let second = try await service.code(.passwordReset, ["email": .string(ada)], to: ada)
             try await service.reset(first, to: "never this").expectRefused("INVALID_OOB_CODE")
             #expect(try await service.inspect(verify)["requestType"] == "VERIFY_EMAIL")
-            #expect(try await service.reset(second, to: "but this").status == 200)
+            try await service.reset(second, to: "but this").expectOK()
         }
     }
 
@@ -117,7 +117,7 @@ struct ResetPasswordTests {
             _ = try await service.sendCode(type, type.request(user.idToken))
             let code = try #require(try await service.mails().first).code
             service.clock.advance(by: lifetime - 1)
-            #expect(try await service.inspect(code).status == 200)
+            try await service.inspect(code).expectOK()
             service.clock.advance(by: 1)
             try await service.inspect(code).expectRefused("EXPIRED_OOB_CODE")
             try await service.reset(code, to: "too late now").expectRefused("EXPIRED_OOB_CODE")
@@ -146,7 +146,7 @@ struct ResetPasswordTests {
                 ]
             )
             _ = try await service.admin("accounts:update", ["localId": JSON(user.localID), "disableUser": false])
-            #expect(try await service.signInWithPassword(ada).status == 200)
+            try await service.signInWithPassword(ada).expectOK()
         }
     }
 
@@ -159,8 +159,8 @@ struct ResetPasswordTests {
                 "accounts:update",
                 ["idToken": JSON(user.idToken), "password": "another one"]
             )
-            #expect(changed.status == 200, "\(changed)")
-            #expect(try await service.inspect(code).status == 200)
+            changed.expectOK()
+            try await service.inspect(code).expectOK()
             let link = try await service.code(.emailSignIn, ["email": .string(ada)], to: ada)
             _ = try await service.call("accounts:delete", ["idToken": JSON(changed.idToken)])
             try await service.reset(code, to: "a third one").expectRefused("INVALID_OOB_CODE")
@@ -174,15 +174,15 @@ struct ResetPasswordTests {
             let user = try await service.signUp(ada)
             let verify = try await service.code(.verifyEmail, ["idToken": JSON(user.idToken)], to: ada)
             try await service.reset(verify, to: "another one").expectRefused("INVALID_OOB_CODE")
-            #expect(try await service.signInWithPassword(ada).status == 200)
+            try await service.signInWithPassword(ada).expectOK()
             let reset = try await service.code(.passwordReset, ["email": .string(ada)], to: ada)
             try await service.apply(reset).expectRefused("INVALID_OOB_CODE")
             try await service.signInWithLink(ada, reset).expectRefused("INVALID_OOB_CODE")
             let link = try await service.code(.emailSignIn, ["email": .string(ada)], to: ada)
             try await service.apply(link).expectRefused("INVALID_OOB_CODE")
-            #expect(try await service.apply(verify).status == 200)
+            try await service.apply(verify).expectOK()
             let fresh = try await service.code(.passwordReset, ["email": .string(ada)], to: ada)
-            #expect(try await service.reset(fresh, to: "another one").status == 200)
+            try await service.reset(fresh, to: "another one").expectOK()
         }
     }
 
@@ -204,7 +204,7 @@ struct ResetPasswordTests {
             for wrong in [String(code.dropLast()), code + "A", code + "=", "x", String(code.reversed())] {
                 try await service.reset(wrong, to: "another one").expectRefused("INVALID_OOB_CODE")
             }
-            #expect(try await service.reset(code, to: "another one").status == 200)
+            try await service.reset(code, to: "another one").expectOK()
             let off: JSON = ["signIn": ["email": ["enabled": false]]]
             _ = try await service.admin("config?updateMask=signIn.email.enabled", off, method: "PATCH", version: "v2")
             try await service.inspect(code).expectRefused("PASSWORD_LOGIN_DISABLED")
@@ -220,7 +220,7 @@ struct ResetPasswordTests {
                 _ = try await other.signUp(ada)
                 try await other.reset(code, to: "another one").expectRefused("INVALID_OOB_CODE")
             }
-            #expect(try await service.reset(code, to: "another one").status == 200)
+            try await service.reset(code, to: "another one").expectOK()
         }
     }
 }

@@ -73,7 +73,7 @@ struct ActionPageTests {
             let (link, user) = try await service.actionMail(action.type)
             for _ in 0..<10 {
                 let page = try await service.open(link)
-                #expect(page.status == 200, "\(page)")
+                page.expectOK()
                 for text in ["Tea House"] + action.asks { #expect(page.text.contains(text), "\(text) in \(page.text)") }
                 let head = try await PlainHTTP.send("HEAD", service.baseURL + link.path)
                 #expect(head.status == 200 && head.body.isEmpty)
@@ -155,7 +155,7 @@ struct ActionPageTests {
             let service = world.service
             let body: JSON = ["idToken": JSON(github.idToken ?? user.idToken)]
             let reply = try await service.sendCode(.verifyEmail, body)
-            #expect(reply.status == 200, "\(reply)")
+            reply.expectOK()
             let page = try await service.open(ActionLinkItems(service.mail(.verifyEmail, to: ada)))
             #expect(page.text.contains("GitHub, oidc.acme"), "\(page.text)")
         }
@@ -166,7 +166,7 @@ struct ActionPageTests {
         try await run { service in
             let (link, _) = try await service.actionMail(.verifyEmail)
             let replies = try await inParallel(2) { _ in try await service.post(link) }.sorted { $0.status < $1.status }
-            #expect(replies[0].status == 200)
+            replies[0].expectOK()
             replies[1].expectProblem("INVALID_OOB_CODE")
         }
     }
@@ -200,7 +200,7 @@ struct ActionPageTests {
             let form = try #require(visit.forms.first)
             visit = try await browser.submit(form, ["newPassword": "the new one 1"], on: visit)
             #expect(visit.status == 200 && visit.text.contains("href=\"https://app.example.com/"))
-            #expect(try await service.signInWithPassword(ada, "the new one 1").status == 200)
+            try await service.signInWithPassword(ada, "the new one 1").expectOK()
         }
     }
 }

@@ -127,7 +127,7 @@ struct AppLinkTests {
                     "iOSBundleId": "com.example.Tea",
                 ]
             )
-            #expect(reply.status == 200, "\(reply)")
+            reply.expectOK()
             let payloads = try await service.stores.outbox.waiting(Mail.kind, in: Scope(project: service.project.id))
             let mail = try JSONDecoder().decode(Mail.self, from: Data(try #require(payloads.first)))
             #expect(mail.link.hasPrefix(Self.base + Self.wrapped), "\(mail.link)")

@@ -196,7 +196,7 @@ struct BrowserPageTests {
             #expect(try await offers() == #"{"signInPage":false,"passkeys":true}"#)
             let config: JSON = ["identity": ["signInPage": true]]
             let path = "config?updateMask=identity.signInPage"
-            #expect(try await service.admin(path, config, method: "PATCH", version: "v2").status == 200)
+            try await service.admin(path, config, method: "PATCH", version: "v2").expectOK()
             #expect(try await offers() == #"{"signInPage":true,"passkeys":true}"#)
             _ = try await service.signUp("ada@example.com")
             let steps = [

@@ -29,11 +29,11 @@ struct ForgotPasswordTests {
             let page = try await service.send("GET", "/__/auth/forgot-password?apiKey=\(service.apiKey)&lang=de")
             #expect(page.status == 200 && page.response.text.contains(#"<html lang="de""#), "\(page)")
             let sent = try await service.forgot(" ada@example.com ")
-            #expect(sent.status == 200, "\(sent)")
+            sent.expectOK()
             let code = try await service.mail(.passwordReset, to: "ada@example.com").code
-            #expect(try await service.reset(code, to: "another horse").status == 200)
+            try await service.reset(code, to: "another horse").expectOK()
             let unknown = try await service.forgot("eda@example.com")
-            #expect(unknown.status == 200)
+            unknown.expectOK()
             let words = { (reply: Reply) in reply.response.text.replacing(/nonce="[^"]*"/, with: "") }
             #expect(words(unknown) == words(sent).replacing("ada@", with: "eda@"))
         }
@@ -74,7 +74,7 @@ struct ForgotPasswordTests {
                 reply.response.header("location") ?? "",
                 headers: [("Host", "own.example.com")]
             )
-            #expect(page.status == 200, "\(page)")
+            page.expectOK()
             // The service's host is none's where there are several projects.
             let neighbour = try #require(ProjectID(rawValue: "neighbour-\(service.project.number)"))
             try await service.stores.configuration.createProject(neighbour, settings: ProjectSettings())
@@ -87,7 +87,7 @@ struct ForgotPasswordTests {
                 method: "PATCH",
                 version: "v2"
             )
-            #expect(set.status == 200, "\(set)")
+            set.expectOK()
             let own = try await service.changePassword(at: "own.example.com")
             #expect(own.response.header("location").map { JSON.string($0) } == url, "\(own)")
             for bad in ["/password", "http://own.example.com/", "javascript:alert(1)", "myapp://password"] {

@@ -19,7 +19,7 @@ struct PasskeyAttackTests {
             let (passkey, _) = try await service.enrollPasskey(user.idToken)
             let challenge = try await service.passkeyChallenge()
             let assertion = passkey.assertion(for: challenge)
-            #expect(try await service.finishPasskeySignIn(assertion).status == 200)
+            try await service.finishPasskeySignIn(assertion).expectOK()
             try await service.finishPasskeySignIn(assertion).expectRefused("PASSKEY_CHALLENGE_TIMEOUT")
             // Also by a response that was refused.
             let spent = try await service.passkeyChallenge()
@@ -133,7 +133,7 @@ struct PasskeyAttackTests {
                 ["email": "ada@example.com", "password": "correct horse", "tenantId": .string(first)]
             )
             let (passkey, enrolled) = try await service.enrollPasskey(user.idToken, in: first)
-            #expect(enrolled.status == 200, "\(enrolled)")
+            enrolled.expectOK()
             #expect(try await service.signIn(with: passkey, in: first).localID == user.localID)
             for tenant in [second, nil] {
                 try await service.signIn(with: passkey, in: tenant).expectRefused("PASSKEY_ENROLLMENT_NOT_FOUND")
@@ -179,7 +179,7 @@ struct PasskeyAttackTests {
                 let reply = try await service.signIn(with: changed)
                 #expect(reply.error == "INVALID_AUTHENTICATOR_RESPONSE", "\(name): \(reply)")
             }
-            #expect(try await service.signIn(with: passkey).status == 200)
+            try await service.signIn(with: passkey).expectOK()
         }
     }
 
@@ -207,7 +207,7 @@ struct PasskeyAttackTests {
             try await service.enrollPasskey(user.idToken) { $0.flags = 0x19 }.reply
                 .expectRefused("INVALID_AUTHENTICATOR_RESPONSE")
             var (passkey, _) = try await service.enrollPasskey(user.idToken)
-            #expect(try await service.signIn(with: passkey).status == 200)
+            try await service.signIn(with: passkey).expectOK()
             passkey.flags = 0x19
             try await service.signIn(with: passkey).expectRefused("INVALID_AUTHENTICATOR_RESPONSE")
         }
@@ -220,14 +220,14 @@ struct PasskeyAttackTests {
                 let user = try await service.signUp("ada@example.com")
                 var (passkey, _) = try await service.enrollPasskey(user.idToken) { $0.signCount = 7 }
                 passkey.signCount = 9
-                #expect(try await service.signIn(with: passkey).status == 200)
+                try await service.signIn(with: passkey).expectOK()
                 let reply = try await service.signIn(with: passkey)
                 #expect(reply.error == (refuses ? "INVALID_AUTHENTICATOR_RESPONSE" : nil), "\(reply)")
                 #expect(service.logs.entries.contains { "\($0.message)".contains("a copy may exist") })
                 passkey.signCount = 8
                 #expect(try await service.signIn(with: passkey).error == reply.error)
                 passkey.signCount = 10
-                #expect(try await service.signIn(with: passkey).status == 200)
+                try await service.signIn(with: passkey).expectOK()
             }
         }
     }

@@ -34,7 +34,7 @@ struct PasskeyInputTests {
                 #expect(reply.status == 400 && reply.json["error"]?["status"] == "INVALID_ARGUMENT", "\(reply)")
             }
             // None of them used the challenge up, as none was complete.
-            #expect(try await service.finishPasskeySignIn(whole).status == 200)
+            try await service.finishPasskeySignIn(whole).expectOK()
         }
     }
 
@@ -67,7 +67,7 @@ struct PasskeyInputTests {
             for parent in ["", "tenants/\(tenant)/"] {
                 let path = "\(parent)passkeyConfig"
                 let set = try await service.admin(path, PasskeyScene.config, method: "PATCH", version: "v2")
-                #expect(set.status == 200, "\(set)")
+                set.expectOK()
                 let shown = try await service.admin(path, version: "v2")
                 #expect(shown["rpId"] == "example.com" && shown["expectedOrigins"] == ["https://example.com"])
                 #expect(shown["name"] == .string("projects/\(service.project.id)/\(parent)passkeyConfig"))

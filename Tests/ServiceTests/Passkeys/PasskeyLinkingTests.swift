@@ -32,7 +32,7 @@ struct PasskeyLinkingTests {
             try await service.signIn(with: passkey).expectRefused("PASSKEY_ENROLLMENT_NOT_FOUND")
             // The claim is free, and the new user's own passkey works.
             let (own, reply) = try await service.enrollPasskey(ada.idToken) { $0.id = passkey.id }
-            #expect(reply.status == 200, "\(reply)")
+            reply.expectOK()
             #expect(try await service.signIn(with: own).localID == ada.localID)
         }
     }
@@ -57,7 +57,7 @@ struct PasskeyLinkingTests {
                 type == "EMAIL_SIGNIN"
                 ? try await service.call("accounts:signInWithEmailLink", ["email": "ada@example.com", "oobCode": code])
                 : try await service.call("accounts:resetPassword", ["oobCode": code, "newPassword": "another horse"])
-            #expect(proved.status == 200, "\(proved)")
+            proved.expectOK()
             #expect(try await service.account(thief.localID)?["passkeyInfo"] == nil)
             try await service.signIn(with: passkey).expectRefused("PASSKEY_ENROLLMENT_NOT_FOUND")
         }
@@ -72,14 +72,14 @@ struct PasskeyLinkingTests {
             let (moved, _) = try await service.enrollPasskey(other.idToken)
             try await verify(ada, service)
             let merge = try await service.merge(other.localID, into: ada.localID)
-            #expect(merge.status == 200, "\(merge)")
+            merge.expectOK()
             for passkey in [own, moved] {
                 let reply = try await service.signIn(with: passkey)
                 #expect(reply.localID == ada.localID, "\(reply)")
             }
             #expect(try await service.account(ada.localID)?["passkeyInfo"]?.array?.count == 2)
             let undone = try await service.undo(merge)
-            #expect(undone.status == 200, "\(undone)")
+            undone.expectOK()
             #expect(try await service.signIn(with: moved).localID == other.localID)
             #expect(try await service.signIn(with: own).localID == ada.localID)
             #expect(try await service.account(ada.localID)?["passkeyInfo"]?.array?.count == 1)
@@ -88,7 +88,7 @@ struct PasskeyLinkingTests {
 
     private func verify(_ user: Reply, _ service: TestService) async throws {
         let proved: JSON = ["localId": JSON(user.localID), "emailVerified": true]
-        #expect(try await service.admin("accounts:update", proved).status == 200)
+        try await service.admin("accounts:update", proved).expectOK()
     }
 
     @Test("an undo returns passkeys that the first verification removed since, and only those that were merged")
@@ -101,7 +101,7 @@ struct PasskeyLinkingTests {
             try await verify(ada, service)
             let merge = try await service.merge(other.localID, into: ada.localID)
             let change: JSON = ["localId": JSON(ada.localID), "email": "new@example.com", "emailVerified": false]
-            #expect(try await service.admin("accounts:update", change).status == 200)
+            try await service.admin("accounts:update", change).expectOK()
             let taker = MergeScene.identity("google.com", "taker", email: "new@example.com")
             #expect(try await service.signInWithIdP(postBody: taker).localID == ada.localID)
             let undone = try await service.undo(merge)
@@ -120,7 +120,7 @@ struct PasskeyLinkingTests {
             let (passkey, _) = try await service.enrollPasskey(other.idToken)
             let refused = try await service.merge(other.localID, into: ada.localID)
             #expect(refused.code == "MERGE_CONFLICT", "\(refused)")
-            #expect(try await service.merge(other.localID, into: ada.localID, dropping: ["passkey"]).status == 200)
+            try await service.merge(other.localID, into: ada.localID, dropping: ["passkey"]).expectOK()
             try await service.signIn(with: passkey).expectRefused("PASSKEY_ENROLLMENT_NOT_FOUND")
         }
     }
@@ -136,19 +136,19 @@ struct PasskeyLinkingTests {
                 ["idToken": JSON(user.idToken)],
                 to: "ada@example.com"
             )
-            #expect(try await service.apply(verify).status == 200)
+            try await service.apply(verify).expectOK()
             let (mine, _) = try await service.enrollPasskey(user.idToken)
             service.clock.advance(by: 60)
             let changed = try await service.call(
                 "accounts:update",
                 ["idToken": JSON(user.idToken), "email": "eve@example.net", "returnSecureToken": true]
             )
-            #expect(changed.status == 200, "\(changed)")
+            changed.expectOK()
             service.clock.advance(by: 60)
             let (thiefs, added) = try await service.enrollPasskey(changed.idToken)
-            #expect(added.status == 200, "\(added)")
+            added.expectOK()
             let recovery = try await service.mail(.recoverEmail, to: "ada@example.com").code
-            #expect(try await service.apply(recovery).status == 200)
+            try await service.apply(recovery).expectOK()
             let left = mine.assertion(for: try await service.passkeyChallenge())
             #expect(try await service.finishPasskeySignIn(left).localID == user.localID)
             let gone = thiefs.assertion(for: try await service.passkeyChallenge())

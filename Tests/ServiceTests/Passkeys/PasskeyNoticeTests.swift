@@ -21,13 +21,13 @@ struct PasskeyNoticeTests {
             #expect(factor?["totpInfo"] != nil, "the Web SDK takes no code without it")
             #expect(try await service.open(ActionLinkItems(mail)).text.contains("<dd><bdi>Passkey</bdi></dd>"))
             service.clock.advance(by: 5)
-            #expect(try await service.apply(mail.code).status == 200)
+            try await service.apply(mail.code).expectOK()
             let left = try await service.account(user.localID)?["passkeyInfo"]?.array
             #expect(left?.compactMap { $0["credentialId"]?.string } == [PasskeyScene.base64(own.id)])
             try await service.signIn(with: stolen).expectRefused("PASSKEY_ENROLLMENT_NOT_FOUND")
             #expect(try await service.refresh(enrolled.refreshToken).error == "TOKEN_EXPIRED")
             try await service.apply(mail.code).expectRefused("INVALID_OOB_CODE")
-            #expect(try await service.signIn(with: own).status == 200)
+            try await service.signIn(with: own).expectOK()
         }
     }
 
@@ -38,7 +38,7 @@ struct PasskeyNoticeTests {
             _ = try await service.enrollPasskey(thief.idToken)
             #expect(try await service.signInWithPassword(Self.ada).idToken == nil)
             let mail = try await service.mail(.revertSecondFactor, to: Self.ada)
-            #expect(try await service.apply(mail.code).status == 200)
+            try await service.apply(mail.code).expectOK()
             #expect(try await service.signInWithPassword(Self.ada).idToken != nil)
         }
     }
@@ -47,7 +47,7 @@ struct PasskeyNoticeTests {
     func unverified() async throws {
         try await PasskeyScene.run { service in
             let user = try await service.signUp(Self.ada)
-            #expect(try await service.enrollPasskey(user.idToken).reply.status == 200)
+            try await service.enrollPasskey(user.idToken).reply.expectOK()
             #expect(try await service.mails().isEmpty)
         }
     }

@@ -22,7 +22,7 @@ struct PasskeyTests {
             #expect(firebase?["sign_in_provider"] == "passkey")
             #expect(firebase?["sign_in_second_factor"] == "passkey", "its authenticator verified the user")
             #expect(signedIn.claims["auth_time"] != user.claims["auth_time"])
-            #expect(try await service.refresh(signedIn.refreshToken).status == 200)
+            try await service.refresh(signedIn.refreshToken).expectOK()
             let id = JSON.string(PasskeyScene.base64(passkey.id))
             let shown = try await service.lookUp(signedIn.idToken)["users"]?[0]
             #expect(shown?["passkeyInfo"] == [["credentialId": id]], "\(shown?.text ?? "")")
@@ -142,7 +142,7 @@ struct PasskeyTests {
                 user.idToken,
                 passkey.registration(for: challenge, write)
             )
-            #expect(enrolled.status == 200, "\(enrolled)")
+            enrolled.expectOK()
             let other = try await service.signIn(with: passkey)
             #expect(other.localID == user.localID, "\(other)")
             let same = try await service.finishPasskeySignIn(
@@ -200,7 +200,7 @@ struct PasskeyTests {
                 reply.expectRefused("OPERATION_NOT_ALLOWED : The last sign-in method cannot be removed.")
             }
             let byAdmin: JSON = ["localId": JSON(guest.localID), "deleteProvider": ["passkey"]]
-            #expect(try await service.admin("accounts:update", byAdmin).status == 200)
+            try await service.admin("accounts:update", byAdmin).expectOK()
             #expect(try await service.account(guest.localID)?["passkeyInfo"] == nil)
         }
     }
@@ -217,7 +217,7 @@ struct PasskeyTests {
             let removal: JSON = [
                 "localId": JSON(user.localID), "deletePasskey": [.string(PasskeyScene.base64(lost.id))],
             ]
-            #expect(try await service.admin("accounts:update", removal).status == 200)
+            try await service.admin("accounts:update", removal).expectOK()
             try await service.signIn(with: lost).expectRefused("PASSKEY_ENROLLMENT_NOT_FOUND")
             #expect(try await service.signIn(with: kept).localID == user.localID)
         }
@@ -228,11 +228,11 @@ struct PasskeyTests {
         try await PasskeyScene.run { service in
             let ada = try await service.signUp("ada@example.com")
             let (passkey, _) = try await service.enrollPasskey(ada.idToken)
-            #expect(try await service.call("accounts:delete", ["idToken": JSON(ada.idToken)]).status == 200)
+            try await service.call("accounts:delete", ["idToken": JSON(ada.idToken)]).expectOK()
             try await service.signIn(with: passkey).expectRefused("PASSKEY_ENROLLMENT_NOT_FOUND")
             let bob = try await service.signUp("bob@example.com")
             let (own, reply) = try await service.enrollPasskey(bob.idToken) { $0.id = passkey.id }
-            #expect(reply.status == 200, "\(reply)")
+            reply.expectOK()
             #expect(try await service.signIn(with: own).localID == bob.localID)
         }
     }
@@ -249,7 +249,7 @@ struct PasskeyTests {
             #expect(reply.status == 200 && reply["error"] == nil, "\(reply)")
             try await service.signIn(with: passkey).expectRefused("PASSKEY_ENROLLMENT_NOT_FOUND")
             let bob = try await service.signUp("bob@example.com")
-            #expect(try await service.enrollPasskey(bob.idToken) { $0.id = passkey.id }.reply.status == 200)
+            try await service.enrollPasskey(bob.idToken) { $0.id = passkey.id }.reply.expectOK()
         }
     }
 }

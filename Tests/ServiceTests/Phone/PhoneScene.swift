@@ -52,7 +52,7 @@ extension TestService {
     /// Asks for an SMS and reads it.
     func code(to number: String) async throws -> SentCode {
         let reply = try await sendSMS(to: number)
-        #expect(reply.status == 200, "\(reply)")
+        reply.expectOK()
         return SentCode(session: try #require(reply["sessionInfo"]?.string), code: try await smsCode(to: number))
     }
 

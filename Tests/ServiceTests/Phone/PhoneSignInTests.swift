@@ -28,7 +28,7 @@ struct PhoneSignInTests {
             #expect(reply.claims["phone_number"]?.string == number)
             #expect(reply.claims["firebase"]?["sign_in_provider"] == "phone")
             #expect(reply.claims["firebase"]?["identities"]?["phone"] == [.string(number)])
-            #expect(try await first.refresh(reply.refreshToken).status == 200)
+            try await first.refresh(reply.refreshToken).expectOK()
             let account = try #require(try await second.account(reply.localID))
             #expect(account["phoneNumber"]?.string == number && account.providers == ["phone"])
         }
@@ -64,10 +64,10 @@ struct PhoneSignInTests {
                         continue
                     }
                     #expect(reply.localID == opened.localID && reply["isNewUser"] == false, "\(reply)")
-                    #expect(try await second.refresh(reply.refreshToken).status == 200)
+                    try await second.refresh(reply.refreshToken).expectOK()
                 }
             }
-            #expect(try await first.refresh(opened.refreshToken).status == 200)
+            try await first.refresh(opened.refreshToken).expectOK()
             let sessions = try await first.call("accounts:listSessions", ["idToken": JSON(opened.idToken)])
             #expect(sessions["sessions"]?.array?.count == 11)
         }
@@ -89,8 +89,8 @@ struct PhoneSignInTests {
             #expect(both.localID == ada.localID)
             let account = try #require(try await service.account(ada.localID))
             #expect(account.providers == ["phone", "password"] && account["emailVerified"] == false)
-            #expect(try await service.refresh(ada.refreshToken).status == 200)
-            #expect(try await service.signInWithPassword("ada@example.com").status == 200)
+            try await service.refresh(ada.refreshToken).expectOK()
+            try await service.signInWithPassword("ada@example.com").expectOK()
         }
     }
 
@@ -144,7 +144,7 @@ struct PhoneSignInTests {
                 service.code(to: number).body(["idToken": JSON(user.idToken), "operation": "REAUTH"])
             )
             #expect(again.localID == user.localID && again["isNewUser"] == false, "\(again)")
-            #expect(try await service.call("accounts:delete", ["idToken": JSON(again.idToken)]).status == 200)
+            try await service.call("accounts:delete", ["idToken": JSON(again.idToken)]).expectOK()
             // Without an ID token, which is what web SDKs do.
             let other = try await service.signInByPhone(number)
             #expect(other["isNewUser"] == true && other.localID != user.localID)
@@ -230,7 +230,7 @@ struct PhoneSignInTests {
             }
             let second = try await service.signInByPhone(number, idToken: ada.idToken)["temporaryProof"]?.string
             service.clock.advance(by: 3_599)
-            #expect(try await use(proof).status == 200)
+            try await use(proof).expectOK()
             service.clock.advance(by: 1)
             try await use(#require(second)).expectRefused("INVALID_TEMPORARY_PROOF")
         }
@@ -250,7 +250,7 @@ struct PhoneSignInTests {
             for place in 0..<6 {
                 let reply = try await service.sendSMS(to: spellings[place % 3])
                 if place < 5 {
-                    #expect(reply.status == 200, "\(reply)")
+                    reply.expectOK()
                 } else {
                     reply.expectRefused("TOO_MANY_ATTEMPTS_TRY_LATER")
                 }
@@ -292,7 +292,7 @@ struct PhoneSignInTests {
     func formerPlans(_ number: String, _ stored: String, _ isSame: Bool) async throws {
         try await PhoneScene.run { service in
             let user = try await service.signInByPhone(number)
-            #expect(user.status == 200, "\(user)")
+            user.expectOK()
             for table in ["accounts", "account_phones"] as [SQL] {
                 try await TestDatabase.current.client.execute(
                     "UPDATE \(sql: table) SET phone_number = \(stored) WHERE account = \(user.localID ?? "")"
@@ -321,7 +321,7 @@ struct PhoneSignInTests {
             try await service.signInByPhone(sent.body(["idToken": "x"])).expectRefused("INVALID_ID_TOKEN")
             #expect(try await service.signInByPhone(sent.body(["operation": "NONSENSE"])).status == 400)
             #expect(try await service.admin("accounts:batchGet")["users"] == nil)
-            #expect(try await service.signInByPhone(sent.body()).status == 200)
+            try await service.signInByPhone(sent.body()).expectOK()
         }
     }
 
@@ -378,7 +378,7 @@ struct PhoneSignInTests {
             let ada = try await service.signUp("ada@example.com")
             _ = try await service.signInByPhone(PhoneScene.other, idToken: ada.idToken)
             let body: JSON = ["idToken": JSON(ada.idToken), "deleteProvider": ["password"]]
-            #expect(try await service.call("accounts:update", body).status == 200)
+            try await service.call("accounts:update", body).expectOK()
         }
     }
 
@@ -436,7 +436,7 @@ struct PhoneSignInTests {
             let user = try await service.signUp("ada@example.com")
             let linked = try await service.signInByPhone(number, idToken: user.idToken)
             #expect(linked.claims["email_verified"] == false)
-            #expect(try await service.signInWithPassword("ada@example.com").status == 200)
+            try await service.signInWithPassword("ada@example.com").expectOK()
         }
     }
 
@@ -472,10 +472,10 @@ struct PhoneSignInTests {
             let first = try #require(codes.first)
             #expect(first["sessionInfo"] == reply["sessionInfo"])
             let body: JSON = ["sessionInfo": first["sessionInfo"] ?? .null, "code": first["code"] ?? .null]
-            #expect(try await service.signInByPhone(body).status == 200)
+            try await service.signInByPhone(body).expectOK()
             let left = try await service.send("GET", "\(path)/verificationCodes")["verificationCodes"]?.array ?? []
             #expect(left.map { $0["phoneNumber"]?.string } == [PhoneScene.other])
-            #expect(try await service.send("DELETE", "\(path)/accounts").status == 200)
+            try await service.send("DELETE", "\(path)/accounts").expectOK()
             #expect(try await service.send("GET", "\(path)/verificationCodes").json == ["verificationCodes": []])
         }
     }

@@ -42,7 +42,7 @@ struct VerificationCodeTests {
                 }
             }
             let typed = "\(sent.code.prefix(3).description.inFullWidth) - \(sent.code.suffix(3))"
-            #expect(try await service.signInByPhone(sent.body(["code": .string(typed)])).status == 200)
+            try await service.signInByPhone(sent.body(["code": .string(typed)])).expectOK()
         }
     }
 
@@ -65,7 +65,7 @@ struct VerificationCodeTests {
             let sent = try await service.code(to: number)
             let other = try await service.code(to: PhoneScene.other)
             service.clock.advance(by: 599)
-            #expect(try await service.signInByPhone(sent.body()).status == 200)
+            try await service.signInByPhone(sent.body()).expectOK()
             service.clock.advance(by: 1)
             try await service.signInByPhone(other.body()).expectRefused("SESSION_EXPIRED")
         }
@@ -76,8 +76,8 @@ struct VerificationCodeTests {
         try await PhoneScene.run { service in
             let old = try await service.code(to: number)
             let new = try await service.code(to: number)
-            #expect(try await service.signInByPhone(old.body()).status == 200)
-            #expect(try await service.signInByPhone(new.body()).status == 200)
+            try await service.signInByPhone(old.body()).expectOK()
+            try await service.signInByPhone(new.body()).expectOK()
             for used in [old, new] {
                 try await service.signInByPhone(used.body()).expectRefused("INVALID_SESSION_INFO")
             }
@@ -176,7 +176,7 @@ struct VerificationCodeTests {
                 """
             )
             try await service.signInByPhone(theirs.body(["code": .string(mine.code)])).expectRefused("INVALID_CODE")
-            #expect(try await service.signInByPhone(mine.body()).status == 200)
+            try await service.signInByPhone(mine.body()).expectOK()
         }
     }
 
@@ -268,7 +268,7 @@ struct VerificationCodeTests {
             ] {
                 try await service.sendSMS(to: text).expectRefused(invalid)
             }
-            #expect(try await service.sendSMS(to: "+49 (155) 50-1.00").status == 200)
+            try await service.sendSMS(to: "+49 (155) 50-1.00").expectOK()
             #expect(try await service.waitingSMS().map(\.to) == [number])
         }
         try await PhoneScene.run {

@@ -77,7 +77,7 @@ struct ComposeTests {
                     service.apiKey = String(made.output.split(separator: " ").last ?? "")
                     try await service.learnsItsKey()
                     let signedUp = try await service.signUp("ada@example.com")
-                    #expect(signedUp.status == 200, "\(signedUp)")
+                    signedUp.expectOK()
                     let signedIn = try await service.signInWithPassword("ada@example.com")
                     #expect(signedIn.localID == signedUp.localID, "\(signedIn)")
                     let health = try await Program.run(

@@ -23,9 +23,9 @@ struct DevCommandTests {
         try await withTemporaryFolder { data in
             try await IdentityProgram.dev("--data", data) { _, service in
                 let ready = try await service.get("/readyz")
-                #expect(ready.status == 200, "\(ready)")
+                ready.expectOK()
                 let signedIn = try await service.signIn(through: "oidc.demo", as: "ada@example.com")
-                #expect(signedIn.status == 200, "\(signedIn)")
+                signedIn.expectOK()
                 #expect(signedIn["isNewUser"] == true)
                 let id = try #require(signedIn.localID)
                 let account = try await service.admin("accounts:lookup", ["localId": [.string(id)]])
@@ -56,7 +56,7 @@ struct DevCommandTests {
                 for demo in DemoProviders.all {
                     #expect(page.contains(#"{"id":"\#(demo.id)","name":"\#(demo.title)"}"#), "\(demo.title)")
                     let accounts = service.baseURL + "/emulator/v1/projects/\(service.project)/accounts"
-                    #expect(try await PlainHTTP.send("DELETE", accounts).status == 200)
+                    try await PlainHTTP.send("DELETE", accounts).expectOK()
                     let person = try #require(demo.people.first?.name)
                     let signedIn = try await signIn(through: demo.id.rawValue, as: person, service)
                     #expect(signedIn.status == 200 && signedIn["isNewUser"] == true, "\(demo.title): \(signedIn)")
@@ -212,7 +212,7 @@ struct DevCommandTests {
             let forged = "x\n07:24:59 Signed in account.id=boss\u{2028}y\r\u{85}z\u{1b}[2K\u{202E}\u{A0}\" a=b"
             let token = JSON.object(["uid": .string(forged)]).text
             let reply = try await service.call("accounts:signInWithCustomToken", ["token": .string(token)])
-            #expect(reply.status == 200, "\(reply)")
+            reply.expectOK()
             program.interrupt()
             let errors = await program.result().errors
             let lines = errors.unicodeScalars.split { $0.properties.generalCategory == .lineSeparator || $0 == "\n" }
@@ -256,7 +256,7 @@ struct DevCommandTests {
             var service = service
             service.project = "new-project"
             let made = try await service.admin("accounts", ["email": "new@example.com"])
-            #expect(made.status == 200, "\(made)")
+            made.expectOK()
             // The keys of apps mean the project of the command line.
             let account = try await service.signUp("app@example.com")
             #expect(account.claims["aud"] == "other-project")
@@ -344,7 +344,7 @@ struct DevCommandTests {
             // And nothing of it is in the way of the next start.
             try await IdentityProgram.dev("--data", data) { _, service in
                 let ready = try await service.get("/readyz")
-                #expect(ready.status == 200, "\(ready)")
+                ready.expectOK()
             }
         }
     }
@@ -359,7 +359,7 @@ struct DevCommandTests {
             )
             let environment = ["TMPDIR": folder]
             try await IdentityProgram.dev("--ephemeral", environment: environment) { program, service in
-                #expect(try await service.signUp("gone@example.com").status == 200)
+                try await service.signUp("gone@example.com").expectOK()
                 let data = "\(folder)/identity-dev-\(program.processID)"
                 let postgres = try #require(OtherProcess(postgresIn: data))
                 program.interrupt()

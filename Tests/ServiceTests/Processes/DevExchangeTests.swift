@@ -20,7 +20,7 @@ struct DevExchangeTests {
                 #expect(
                     try await service.signInWithPassword("ada@example.com").localID == "1Ada2byron3lovelace4countess"
                 )
-                #expect(try await service.signUp("new@example.com", "battery staple").status == 200)
+                try await service.signUp("new@example.com", "battery staple").expectOK()
                 let result = try await stop(program)
                 #expect(result.output.contains("imported 7 accounts from \(folder)\n"), "\(result)")
                 #expect(result.output.contains("exported 8 accounts to \(folder)\n"), "\(result)")
@@ -47,7 +47,7 @@ struct DevExchangeTests {
                 try await IdentityProgram.dev("--data", data, "--import", seed, "--export-on-exit") {
                     program,
                     service in
-                    #expect(try await service.signUp("user\(count)@example.com").status == 200)
+                    try await service.signUp("user\(count)@example.com").expectOK()
                     let result = try await stop(program)
                     #expect(result.output.contains("exported \(count) account"), "\(result)")
                     #expect(
@@ -59,7 +59,7 @@ struct DevExchangeTests {
             // Nothing is written without being asked for.
             let before = try String(contentsOfFile: seed + "/auth_export/accounts.json", encoding: .utf8)
             try await IdentityProgram.dev("--data", data, "--import", seed) { program, service in
-                #expect(try await service.signUp("user3@example.com").status == 200)
+                try await service.signUp("user3@example.com").expectOK()
                 _ = try await stop(program)
             }
             #expect(try String(contentsOfFile: seed + "/auth_export/accounts.json", encoding: .utf8) == before)

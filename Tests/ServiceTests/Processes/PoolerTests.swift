@@ -27,7 +27,7 @@ struct PoolerTests {
                 #expect(made.count == 3)
                 try await database.execute("DROP TABLE own.\(identifier: made.last ?? "")")
                 try await IdentityProgram.serve(environment) { program, service in
-                    #expect(try await service.get("/readyz").status == 200)
+                    try await service.get("/readyz").expectOK()
                     try await waitUntil { try await database.query(months) { try $0.next(String.self) } == made }
                     #expect(!program.written.output.contains { $0.contains(#""level":"warning""#) })
                 }

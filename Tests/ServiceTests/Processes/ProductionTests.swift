@@ -85,10 +85,10 @@ struct ProductionTests {
                 let role = Self.conninfo(conninfo, "identity_service")
                 let account = try await Self.serve(role) { service in
                     let service = Self.service(service, keys)
-                    #expect(try await service.get("/readyz").status == 200)
+                    try await service.get("/readyz").expectOK()
                     let account = try await service.signUp("ada@example.com")
-                    #expect(account.status == 200, "\(account)")
-                    #expect(try await service.refresh(account.refreshToken).status == 200)
+                    account.expectOK()
+                    try await service.refresh(account.refreshToken).expectOK()
                     #expect(try await service.admin("accounts:batchGet")["users"]?.array?.count == 1)
                     return account
                 }
@@ -149,7 +149,7 @@ struct ProductionTests {
                     try await Self.serve(both + " target_session_attrs=read-write") { service in
                         let service = Self.service(service, keys)
                         let account = try await service.signUp("ada@example.com")
-                        #expect(account.status == 200, "\(account)")
+                        account.expectOK()
                         let standby = PostgresClient(
                             .patient(two, connections: 1),
                             logger: Logger(label: "standby")

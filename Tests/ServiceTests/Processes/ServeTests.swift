@@ -37,7 +37,7 @@ struct ServeTests {
             service.adminToken = "owner"
             #expect(try await service.admin("accounts:batchGet").status == 401)
             service.adminToken = try await adminKey("batch")
-            #expect(try await service.signUp("a@example.com").status == 200)
+            try await service.signUp("a@example.com").expectOK()
             let accounts = try await service.admin("accounts:batchGet")
             #expect(accounts["users"]?.array?.count == 1, "\(accounts)")
             let list = try await IdentityProgram.run("admin-keys", "list", "--json", environment: environment)
@@ -56,9 +56,9 @@ struct ServeTests {
             let forged = "x\n{\"message\":\"Signed in\",\"account.id\":\"boss\"}\r\u{85}\u{1b}[2K"
             let new: JSON = ["localId": .string(forged), "email": "a@example.com", "password": "correct horse"]
             let made = try await service.admin("accounts", new)
-            #expect(made.status == 200, "\(made)")
+            made.expectOK()
             let person: JSON = ["email": "a@example.com", "password": "correct horse"]
-            #expect(try await service.call("accounts:signInWithPassword", person).status == 200)
+            try await service.call("accounts:signInWithPassword", person).expectOK()
             program.interrupt()
             let lines = await program.result().output.utf8.split(separator: UInt8(ascii: "\n"))
             let entries = try lines.map { try JSON(parsing: Array($0)) }
@@ -78,7 +78,7 @@ struct ServeTests {
             admin.adminToken = try await adminKey("plain")
             let google: JSON = ["enabled": true, "clientId": "client", "clientSecret": "secret"]
             let configured = try await admin.admin("defaultSupportedIdpConfigs?idpId=google.com", google, version: "v2")
-            #expect(configured.status == 200, "\(configured)")
+            configured.expectOK()
             let fake = try await project.call(
                 "accounts:signInWithIdp",
                 [
@@ -123,7 +123,7 @@ struct ServeTests {
             let account = try await service.signUp("secret.person@example.com", password)
             #expect(try await service.signInWithPassword("secret.person@example.com", "a wrong guess").status == 400)
             let again = try await service.signInWithPassword("secret.person@example.com", password)
-            #expect(try await service.admin("accounts:batchGet").status == 200)
+            try await service.admin("accounts:batchGet").expectOK()
             _ = try await service.call("accounts:lookup", ["idToken": JSON(again.idToken)])
             _ = try await service.call("accounts:lookup", ["idToken": "nonsense-token"])
             program.terminate()
@@ -172,7 +172,7 @@ struct ServeTests {
             let line = try await program.line { $0.contains("Serving") }
             let port = try #require(try JSON(parsing: Array(line.utf8))["http.port"]?.string)
             for _ in 1...100 {
-                #expect(try await PlainHTTP.send("GET", "http://127.0.0.1:\(port)/healthz").status == 200)
+                try await PlainHTTP.send("GET", "http://127.0.0.1:\(port)/healthz").expectOK()
             }
             program.terminate()
             #expect(await program.result().status == 0)
@@ -224,7 +224,7 @@ struct ServeTests {
             for await _ in isLocked {}
             // … and lets go of nobody whom it has taken.
             let reply = try await service.signUp("slow@example.com")
-            #expect(reply.status == 200, "\(reply)")
+            reply.expectOK()
             try await holding
             #expect(await program.result().status == 0)
         }
@@ -340,7 +340,7 @@ struct ServeTests {
             let environment = ["IDENTITY_HTTP_PUBLIC_URL": "https://id.example.com"]
             try await IdentityProgram.serve(environment, arguments: ["serve", "--config", file]) { _, service in
                 let ready = try await service.get("/readyz")
-                #expect(ready.status == 200, "\(ready)")
+                ready.expectOK()
             }
         }
     }

@@ -128,7 +128,7 @@ struct CaptchaTests {
             try await scene.call(attempt, "a program").expectRefused("INVALID_RECAPTCHA_TOKEN")
             #expect(try await scene.rows() == before)
 
-            #expect(try await scene.call(attempt, "a person").status == 200)
+            try await scene.call(attempt, "a person").expectOK()
             #expect(try await scene.rows() != before)
             let form = FormFields(try #require(scene.verifier.received.last).text)
             #expect(form["secret"] == "the secret" && form["response"] == "a person")
@@ -159,7 +159,7 @@ struct CaptchaTests {
             { $0.captchaOperations.removeAll { $0 == attempt.kind } },
             { scene in
                 _ = try await scene.service.admin("accounts", ["email": "known@example.com"])
-                #expect(try await scene.call(attempt, nil).status == 200)
+                try await scene.call(attempt, nil).expectOK()
                 #expect(scene.verifier.received.isEmpty)
             }
         )
@@ -175,12 +175,12 @@ struct CaptchaTests {
                     "accounts",
                     ["email": "ada@example.com", "password": "correct horse"]
                 )
-                #expect(made.status == 200)
+                made.expectOK()
                 let mail: JSON = ["requestType": "PASSWORD_RESET", "email": "ada@example.com"]
-                #expect(try await service.admin("accounts:sendOobCode", mail).status == 200)
+                try await service.admin("accounts:sendOobCode", mail).expectOK()
                 let user = try await service.signInWithPassword("ada@example.com")
-                #expect(try await service.sendCode(.verifyEmail, ["idToken": JSON(user.idToken)]).status == 200)
-                #expect(try await service.sendSMS(to: "+4915550199").status == 200)
+                try await service.sendCode(.verifyEmail, ["idToken": JSON(user.idToken)]).expectOK()
+                try await service.sendSMS(to: "+4915550199").expectOK()
                 #expect(scene.verifier.received.isEmpty)
             }
         )
@@ -205,7 +205,7 @@ struct CaptchaTests {
                 )
             }
             #expect(try await start("a program").code == "INVALID_RECAPTCHA_TOKEN")
-            #expect(try await start("a person").status == 200)
+            try await start("a person").expectOK()
         }
     }
 
@@ -325,7 +325,7 @@ struct CaptchaTests {
                     version: "v2"
                 )
                 #expect(mine["identity"]?["captchaOperations"] == nil, "\(mine)")
-                #expect(try await service.call("accounts:signUp", ["tenantId": .string(String(id))]).status == 200)
+                try await service.call("accounts:signUp", ["tenantId": .string(String(id))]).expectOK()
             }
         )
     }

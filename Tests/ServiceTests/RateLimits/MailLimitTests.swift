@@ -16,7 +16,7 @@ struct MailLimitTests {
                 let reply = try await (number % 2 == 0 ? first : second)
                     .askForReset("once@example.com", from: "198.18.15.\(number)")
                 if number < 5 {
-                    #expect(reply.status == 200, "\(reply)")
+                    reply.expectOK()
                 } else {
                     reply.expectRefused("TOO_MANY_ATTEMPTS_TRY_LATER")
                 }
@@ -26,7 +26,7 @@ struct MailLimitTests {
             // The newest code that went out is good.
             #expect(try await first.mail(.passwordReset, to: "once@example.com").items["mode"] == "resetPassword")
             first.clock.advance(by: 720)
-            #expect(try await second.askForReset("once@example.com", from: "198.18.15.1").status == 200)
+            try await second.askForReset("once@example.com", from: "198.18.15.1").expectOK()
         }
     }
 
@@ -59,7 +59,7 @@ struct MailLimitTests {
             _ = try await service.admin("accounts", ["email": "closed\(isProtected)@example.com", "disabled": true])
             // What the account itself asked for is nobody's business.
             let own = try await service.sendCode(.verifyEmail, ["idToken": JSON(user.idToken)])
-            #expect(own.status == 200, "\(own)")
+            own.expectOK()
             var refusedFrom: Set<Int?> = []
             for name in ["known", "nobody", "closed"] {
                 var refused: [Int] = []
@@ -91,7 +91,7 @@ struct MailLimitTests {
                     from: "198.18.18.\(number)"
                 )
                 if number < 10 {
-                    #expect(reply.status == 200, "\(reply)")
+                    reply.expectOK()
                 } else {
                     reply.expectRefused("TOO_MANY_ATTEMPTS_TRY_LATER")
                 }
@@ -113,7 +113,7 @@ struct MailLimitTests {
                     from: "198.18.19.\(number)"
                 )
                 if number < 5 {
-                    #expect(reply.status == 200, "\(reply)")
+                    reply.expectOK()
                 } else {
                     reply.expectRefused("TOO_MANY_ATTEMPTS_TRY_LATER")
                 }
@@ -135,7 +135,7 @@ struct MailLimitTests {
             }
             for number in 1...5 {
                 let reply = try await move(number)
-                #expect(reply.status == 200, "\(reply)")
+                reply.expectOK()
                 token = reply.idToken ?? token
             }
             try await move(6).expectRefused("TOO_MANY_ATTEMPTS_TRY_LATER")
@@ -150,12 +150,12 @@ struct MailLimitTests {
         try await LimitScene.run { service in
             for number in 0..<50 {
                 let reply = try await service.askForReset("user\(number)@example.com", from: "2001:db8::\(number)")
-                #expect(reply.status == 200, "\(reply)")
+                reply.expectOK()
             }
             try await service.askForReset("user50@example.com", from: "2001:db8::50")
                 .expectRefused(LimitScene.blocked)
             let other = try await service.askForReset("user51@example.com", from: "2001:db8:0:1::1")
-            #expect(other.status == 200, "\(other)")
+            other.expectOK()
         }
     }
 
@@ -166,7 +166,7 @@ struct MailLimitTests {
             _ = try await service.admin("accounts", ["email": "ada@example.com"])
             for number in 0..<3 {
                 let reply = try await service.askForReset("ada@example.com", from: "198.18.20.\(number)")
-                #expect(reply.status == 200, "\(reply)")
+                reply.expectOK()
             }
             // Whoever has the address.
             for address in ["ada@example.com", "nobody@example.com"] {
@@ -176,7 +176,7 @@ struct MailLimitTests {
                 "accounts:sendOobCode",
                 ["requestType": "PASSWORD_RESET", "email": "ada@example.com", "returnOobLink": true]
             )
-            #expect(link.status == 200, "\(link)")
+            link.expectOK()
         }
     }
 
@@ -192,7 +192,7 @@ struct MailLimitTests {
                 ]
                 let reply = try await service.admin("tenants/\(tenant)/accounts:sendOobCode", ask)
                 if number < 3 {
-                    #expect(reply.status == 200, "\(reply)")
+                    reply.expectOK()
                 } else {
                     reply.expectRefused("QUOTA_EXCEEDED")
                 }
@@ -211,7 +211,7 @@ struct MailLimitTests {
                 ]
                 let reply = try await service.admin("accounts:sendOobCode", ask)
                 if number < 3 {
-                    #expect(reply.status == 200, "\(reply)")
+                    reply.expectOK()
                 } else {
                     reply.expectRefused("QUOTA_EXCEEDED")
                 }
@@ -265,14 +265,14 @@ struct MailLimitTests {
             }
             for number in 0..<12 { #expect(try await link(number).status == 200) }
             try await link(12).expectRefused("QUOTA_EXCEEDED")
-            #expect(try await service.sendCode(.verifyEmail, ["idToken": JSON(user.idToken)]).status == 200)
-            #expect(try await service.askForReset("share@example.com", from: "198.18.22.9").status == 200)
+            try await service.sendCode(.verifyEmail, ["idToken": JSON(user.idToken)]).expectOK()
+            try await service.askForReset("share@example.com", from: "198.18.22.9").expectOK()
             for email in ["share@example.com", "nobody@example.com"] {
                 try await service.askForReset(email, from: "198.18.22.9").expectRefused("QUOTA_EXCEEDED")
             }
             try await service.admin("accounts:update", ["localId": JSON(user.localID), "emailVerified": true])
             let change: JSON = ["idToken": JSON(user.idToken), "newEmail": "new@example.com"]
-            #expect(try await service.sendCode(.verifyAndChangeEmail, change).status == 200)
+            try await service.sendCode(.verifyAndChangeEmail, change).expectOK()
         }
     }
 
@@ -327,7 +327,7 @@ struct MailLimitTests {
                     .expectRefused("TOO_MANY_ATTEMPTS_TRY_LATER")
                 for _ in 0..<5 {
                     let reply = try await service.askForReset("\(name)@example.com", from: "198.18.24.100")
-                    #expect(reply.status == 200, "\(reply)")
+                    reply.expectOK()
                 }
             }
         }
@@ -370,7 +370,7 @@ struct MailLimitTests {
                 )
             }
             let reply = try await service.sendCode(.verifyEmail, ["idToken": JSON(user.idToken)])
-            #expect(reply.status == 200, "\(reply)")
+            reply.expectOK()
         }
     }
 
@@ -380,7 +380,7 @@ struct MailLimitTests {
             try await service.limit(["mailsPerProject": ["count": 8, "seconds": 86_400]])
             let verified = try await service.signUp("verified@example.com")
             let update: JSON = ["localId": JSON(verified.localID), "emailVerified": true]
-            #expect(try await service.admin("accounts:update", update).status == 200)
+            try await service.admin("accounts:update", update).expectOK()
             var refused: [Int] = []
             for number in 0..<8 {
                 let user = try await service.signUp("new\(number)@example.com")
@@ -396,7 +396,7 @@ struct MailLimitTests {
                 ],
                 from: "198.18.27.1"
             )
-            #expect(reply.status == 200, "\(reply)")
+            reply.expectOK()
         }
     }
 }

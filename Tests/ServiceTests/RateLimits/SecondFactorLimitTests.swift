@@ -14,12 +14,12 @@ struct SecondFactorLimitTests {
             service.clock.advance(by: 30)
             let wrong = app.code() == "000000" ? "000001" : "000000"
             for _ in 0..<9 { try await app.signIn(pending, code: wrong).expectRefused("INVALID_CODE") }
-            #expect(try await app.signIn(pending, code: app.code()).status == 200)
+            try await app.signIn(pending, code: app.code()).expectOK()
             service.clock.advance(by: 30)
             for _ in 0..<10 { try await app.signIn(pending, code: wrong).expectRefused("INVALID_CODE") }
             try await app.signIn(pending, code: app.code()).expectRefused("TOO_MANY_ATTEMPTS_TRY_LATER")
             service.clock.advance(by: 360)
-            #expect(try await app.signIn(pending, code: app.code()).status == 200)
+            try await app.signIn(pending, code: app.code()).expectOK()
         }
     }
 
@@ -57,7 +57,7 @@ struct SecondFactorLimitTests {
             for _ in 0..<11 { try await app.signIn(pending, code: "12345").expectRefused("INVALID_CODE") }
             let code = app.code()
             let typed = "\(code.prefix(3)) \(String(code.suffix(3)).inFullWidth)"
-            #expect(try await app.signIn(pending, code: typed).status == 200)
+            try await app.signIn(pending, code: typed).expectOK()
         }
     }
 
@@ -67,7 +67,7 @@ struct SecondFactorLimitTests {
             let user = try await service.verifiedUser()
             let (app, _) = try await AuthenticatorApp.enroll(user.idToken, service)
             service.clock.advance(by: 30)
-            #expect(try await app.signIn(service.pending(), code: app.code(), from: "198.18.40.1").status == 200)
+            try await app.signIn(service.pending(), code: app.code(), from: "198.18.40.1").expectOK()
             service.clock.advance(by: 30)
             let pending = try await service.pending()
             let wrong = app.code() == "000000" ? "000001" : "000000"
@@ -81,7 +81,7 @@ struct SecondFactorLimitTests {
             for _ in 0..<9 {
                 try await app.signIn(pending, code: wrong, from: "198.18.40.2").expectRefused("INVALID_CODE")
             }
-            #expect(try await app.signIn(pending, code: app.code(), from: "198.18.40.3").status == 200)
+            try await app.signIn(pending, code: app.code(), from: "198.18.40.3").expectOK()
             for _ in 0..<10 {
                 try await app.signIn(pending, code: wrong, from: "198.18.40.2").expectRefused("INVALID_CODE")
             }
@@ -97,11 +97,11 @@ struct SecondFactorLimitTests {
             let ended = try await service.pending()
             service.clock.advance(by: 30)
             let body: JSON = ["localId": JSON(user.localID), "validSince": .string("\(service.clock.seconds)")]
-            #expect(try await service.admin("accounts:update", body).status == 200)
+            try await service.admin("accounts:update", body).expectOK()
             for _ in 0..<11 {
                 try await app.signIn(ended, code: "000000").expectRefused("INVALID_MFA_PENDING_CREDENTIAL")
             }
-            #expect(try await app.signIn(service.pending(), code: app.code()).status == 200)
+            try await app.signIn(service.pending(), code: app.code()).expectOK()
         }
     }
 
@@ -115,13 +115,13 @@ struct SecondFactorLimitTests {
             let user = try await service.verifiedUser()
             let (phone, _) = try await EnrolledPhone.enroll(user.idToken, service, number: "+12015550138")
             let pending = try await service.pending()
-            #expect(try await service.finishWithSMS(pending, phone.code(for: pending)).status == 200)
+            try await service.finishWithSMS(pending, phone.code(for: pending)).expectOK()
             for number in 0..<6 {
                 let reply = try await service.startSecondFactor(pending, phone.enrollment, from: "198.18.43.\(number)")
                 #expect(reply.status == (number < 5 ? 200 : 400), "\(reply)")
             }
             service.clock.advance(by: 1)
-            #expect(try await service.finishWithSMS(pending, phone.code(for: pending)).status == 200)
+            try await service.finishWithSMS(pending, phone.code(for: pending)).expectOK()
         }
     }
 
@@ -143,7 +143,7 @@ struct SecondFactorLimitTests {
             let sent = try await phone.code(for: pending)
             try await service.finishWithSMS(pending, sent).expectRefused("TOO_MANY_ATTEMPTS_TRY_LATER")
             service.clock.advance(by: 360)
-            #expect(try await service.finishWithSMS(pending, sent).status == 200)
+            try await service.finishWithSMS(pending, sent).expectOK()
         }
     }
 
@@ -252,19 +252,19 @@ struct SMSLimitTests {
                 let node = number % 2 == 0 ? first : second
                 let reply = try await send(node, "+49 15550100", from: "198.18.32.\(number)")
                 if number < 5 {
-                    #expect(reply.status == 200, "\(reply)")
+                    reply.expectOK()
                 } else {
                     reply.expectRefused("TOO_MANY_ATTEMPTS_TRY_LATER")
                 }
             }
             for number in 0..<20 {
                 let node = number % 2 == 0 ? first : second
-                #expect(try await send(node, "+49155502\(100 + number)", from: "198.18.33.1").status == 200)
+                try await send(node, "+49155502\(100 + number)", from: "198.18.33.1").expectOK()
             }
             try await send(first, "+49155502900", from: "198.18.33.1").expectRefused(LimitScene.blocked)
             #expect(try await first.waitingSMS().count == 25, "who is refused gets no SMS")
             // A test number costs nothing.
-            #expect(try await send(first, "+4915550199", from: "198.18.33.1").status == 200)
+            try await send(first, "+4915550199", from: "198.18.33.1").expectOK()
         }
     }
 
@@ -286,7 +286,7 @@ struct SMSLimitTests {
             }
             try await session().expectRefused("TOO_MANY_ATTEMPTS_TRY_LATER")
             service.clock.advance(by: 720)
-            #expect(try await signIn(session(), "123456").status == 200)
+            try await signIn(session(), "123456").expectOK()
         }
     }
 

@@ -25,7 +25,7 @@ struct AuthenticatorApp: Sendable {
             code: started.code(),
             name: name
         )
-        #expect(reply.status == 200, "\(reply)")
+        reply.expectOK()
         let enrollment = reply.claims["firebase"]?["second_factor_identifier"]?.string
         return (AuthenticatorApp(service: service, enrollment: try #require(enrollment), totp: started.totp), reply)
     }

@@ -76,7 +76,7 @@ extension TestService {
 
     func pending(_ email: String = "ada@example.com") async throws -> String? {
         let reply = try await signInWithPassword(email)
-        #expect(reply.status == 200, "\(reply)")
+        reply.expectOK()
         return reply["mfaPendingCredential"]?.string
     }
 }

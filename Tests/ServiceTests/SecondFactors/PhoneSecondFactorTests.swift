@@ -66,7 +66,7 @@ struct PhoneSecondFactorTests {
             let enrolled = try await service.finishPhone(user.idToken, session, code)
             let id = enrolled.claims["firebase"]?["second_factor_identifier"]?.string
             let withdrawn = try await service.withdraw(id, enrolled.idToken)
-            #expect(withdrawn.status == 200, "\(withdrawn)")
+            withdrawn.expectOK()
             try await service.finishPhone(withdrawn.idToken, session, code).expectRefused("INVALID_SESSION_INFO")
         }
     }
@@ -98,7 +98,7 @@ struct PhoneSecondFactorTests {
                     .expectRefused("INVALID_CODE")
             }
             try await service.finishWithSMS(pending, right).expectRefused("SESSION_EXPIRED")
-            #expect(try await service.finishWithSMS(pending, try await phone.code(for: pending)).status == 200)
+            try await service.finishWithSMS(pending, try await phone.code(for: pending)).expectOK()
         }
     }
 
@@ -109,7 +109,7 @@ struct PhoneSecondFactorTests {
                 "UNSUPPORTED_FIRST_FACTOR : A phone number cannot be set as a first factor on an SMS based MFA user."
             let user = try await service.verifiedUser()
             let linked = try await service.signInByPhone("+4915550103", idToken: user.idToken)
-            #expect(linked.status == 200, "\(linked)")
+            linked.expectOK()
             let byPassword = try await service.signInWithPassword("ada@example.com")
             let (_, reply) = try await EnrolledPhone.enroll(byPassword.idToken, service)
             try await service.signInByPhone("+4915550103").expectRefused(refusal)
@@ -163,7 +163,7 @@ struct PhoneSecondFactorTests {
                 "accounts:update",
                 ["localId": JSON(user.localID), "mfa": ["enrollments": phones]]
             )
-            #expect(set.status == 200, "\(set)")
+            set.expectOK()
             let pending = try await service.pending()
             let id = try await service.account(user.localID)?["mfaInfo"]?[0]?["mfaEnrollmentId"]?.string
             let first = EnrolledPhone(service: service, number: "+49155502001", enrollment: try #require(id))

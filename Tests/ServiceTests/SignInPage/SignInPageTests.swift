@@ -33,7 +33,7 @@ struct SignInPageTests {
             #expect(reply.status == 200 && reply["isNewUser"] == false, "\(reply)")
             #expect(reply.claims["firebase"]?["sign_in_provider"] == "password")
             #expect(try await scene.service.lookUp(reply.idToken)["users"]?[0]?["localId"]?.string == account.localID)
-            #expect(try await scene.service.refresh(reply.refreshToken).status == 200)
+            try await scene.service.refresh(reply.refreshToken).expectOK()
         }
     }
 
@@ -129,7 +129,7 @@ struct SignInPageTests {
             let page = try await person.press("provider", "github.com", on: try await person.open())
             #expect(page.alert?.hasPrefix("The sign-in was canceled.") == true, "\(page.text)")
             let end = try await person.press("provider", "github.com", on: page)
-            #expect(try await person.redeem(end).status == 200)
+            try await person.redeem(end).expectOK()
         }
     }
 
@@ -146,7 +146,7 @@ struct SignInPageTests {
             #expect(wrong.heading == page.heading && wrong.alert == "The email address or password is incorrect.")
             let end = try await person.signIn("other@example.com", "correct horse", on: wrong)
             let reply = try await person.redeem(end)
-            #expect(reply.status == 200, "\(reply)")
+            reply.expectOK()
             let users = try await scene.service.lookUp(reply.idToken)["users"]?[0]
             #expect(users?["localId"]?.string == account.localID)
             let providers = users?["providerUserInfo"]?.array?.compactMap { $0["providerId"]?.string } ?? []

@@ -166,7 +166,7 @@ struct SignInPageThreatTests {
                 let reply = try await person.service.send("GET", person.path([(name, value)]))
                 #expect(reply.status == 400 && reply.pageCode == "INVALID_ARGUMENT", "\(name) \(value ?? "none")")
             }
-            #expect(try await person.service.send("GET", person.path([("codeChallengeMethod", "S256")])).status == 200)
+            try await person.service.send("GET", person.path([("codeChallengeMethod", "S256")])).expectOK()
             let end = try await person.signIn(Self.ada, "correct horse", on: try await person.open())
             let code = try #require(end.query["signInCode"])
             scene.secrets.add(code)

@@ -49,14 +49,14 @@ struct KeyAddressesTests {
         let own = service.baseURL.replacing("127.0.0.1", with: "localhost")
         let body: JSON = ["identity": ["publicURL": .string(own)]]
         let path = "config?updateMask=identity.publicURL"
-        #expect(try await service.admin(path, body, method: "PATCH", version: "v2").status == 200)
+        try await service.admin(path, body, method: "PATCH", version: "v2").expectOK()
         return own
     }
 
     private static func sign(with algorithm: String, _ service: TestService) async throws {
         let path = "config?updateMask=identity.signingAlgorithm"
         let body: JSON = ["identity": ["signingAlgorithm": .string(algorithm)]]
-        #expect(try await service.admin(path, body, method: "PATCH", version: "v2").status == 200)
+        try await service.admin(path, body, method: "PATCH", version: "v2").expectOK()
     }
 
     @Test("the set has the kind of key that signs, and the other while one of its tokens may be valid")
@@ -70,8 +70,8 @@ struct KeyAddressesTests {
             try await Self.sign(with: "ES256", service)
             #expect(try await Self.kinds(own) == ["EC", "RSA"])
             let after = try await service.call("accounts:signUp")
-            #expect(try await service.lookUp(before.idToken).status == 200)
-            #expect(try await service.lookUp(after.idToken).status == 200)
+            try await service.lookUp(before.idToken).expectOK()
+            try await service.lookUp(after.idToken).expectOK()
             service.clock.advance(by: 7199)
             #expect(try await Self.kinds(own) == ["EC", "RSA"])
             service.clock.advance(by: 1)

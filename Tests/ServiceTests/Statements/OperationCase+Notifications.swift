@@ -17,7 +17,7 @@ extension OperationCase {
                 method: "PATCH",
                 version: "v2"
             )
-            #expect(secret.status == 200, "\(secret)")
+            secret.expectOK()
             world.service.clock.advance(by: 10)
             let text = #"{"action":"revoked","sender":{"id":7001}}"#
             let headers = [

@@ -86,10 +86,10 @@ extension LinkingWorld {
             method: "PATCH",
             version: "v2"
         )
-        #expect(kept.status == 200, "\(kept)")
+        kept.expectOK()
         acme.everyLogin(person())
         let reply = try await service.signIn(through: Self.acmeID)
-        #expect(reply.status == 200, "\(reply)")
+        reply.expectOK()
         return reply
     }
 }

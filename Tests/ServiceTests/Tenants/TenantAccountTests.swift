@@ -39,7 +39,7 @@ struct TenantAccountTests {
             let linked = try await scene.acme(scene.world.person(), in: nil, idToken: changed.idToken)
             #expect(linked["tenantId"] == .string(scene.first) && linked.tenant == scene.first, "\(linked)")
             let deleted = try await service.call("accounts:delete", ["idToken": JSON(linked.idToken)])
-            #expect(deleted.status == 200, "\(deleted)")
+            deleted.expectOK()
             #expect(try await scene.account(user.localID, in: scene.first) == nil)
         }
     }
@@ -51,7 +51,7 @@ struct TenantAccountTests {
             var ids: Set<String> = []
             for place in places {
                 let user = try await scene.signUp(in: place)
-                #expect(user.status == 200, "\(user)")
+                user.expectOK()
                 let guest = try await scene.service.call(
                     "accounts:signUp",
                     ["tenantId": JSON(place), "returnSecureToken": true]
@@ -135,9 +135,9 @@ struct TenantAccountTests {
             let own = try await service.send("GET", "/v2/passwordPolicy?key=\(service.apiKey)")
             #expect(own["customStrengthOptions"]?["minPasswordLength"] == 6, "\(own)")
             let closed: JSON = ["client": ["permissions": ["disabledUserSignup": true]], "allowPasswordSignup": true]
-            #expect(try await service.updateTenant(id, closed).status == 200)
+            try await service.updateTenant(id, closed).expectOK()
             #expect(try await answers()[0] == "ADMIN_ONLY_OPERATION")
-            #expect(try await service.signUp("ada@example.com").status == 200)
+            try await service.signUp("ada@example.com").expectOK()
         }
     }
 
@@ -159,10 +159,10 @@ struct TenantAccountTests {
                 try await service.admin("tenants/\(scene.first)/accounts", ["email": "eve@example.com"]),
                 try await service.admin("tenants/\(scene.first)/accounts:batchGet"),
             ] { reply.expectRefused("PROJECT_DISABLED") }
-            #expect(try await service.admin("tenants/\(scene.first)/oauthIdpConfigs", version: "v2").status == 200)
-            #expect(try await scene.signUp(in: scene.second).status == 200)
+            try await service.admin("tenants/\(scene.first)/oauthIdpConfigs", version: "v2").expectOK()
+            try await scene.signUp(in: scene.second).expectOK()
             #expect(try await service.updateTenant(scene.first, mask: "disableAuth", [:])["disableAuth"] == nil)
-            #expect(try await service.lookUp(user.idToken).status == 200)
+            try await service.lookUp(user.idToken).expectOK()
         }
     }
 
@@ -201,7 +201,7 @@ struct TenantAccountTests {
                     "accounts",
                     ["localId": .string("ada-\(number)"), "email": "ada@example.com", "password": "correct horse"]
                 )
-                #expect(made.status == 200, "\(made)")
+                made.expectOK()
                 let id = made.localID
                 let found = try await admin("accounts:lookup", ["email": ["ada@example.com"]])
                 #expect(found["users"]?[0]?["localId"] == JSON(id) && found["users"]?.array?.count == 1, "\(found)")
@@ -251,7 +251,7 @@ struct TenantAccountTests {
         try await TenantScene.run { scene in
             let service = scene.service
             for tenant in [nil, scene.first, scene.second] {
-                #expect(try await scene.signUp(in: tenant).status == 200)
+                try await scene.signUp(in: tenant).expectOK()
             }
             let ofFirst = try #require(try await scene.signIn(in: scene.first).localID)
             let path = "tenants/\(scene.first)/accounts:query"
@@ -289,7 +289,7 @@ struct TenantAccountTests {
             let query = "tenants/\(scene.first)/accounts:batchGet?tenantId=\(scene.second)"
             try await scene.service.admin(query).expectRefused("TENANT_ID_MISMATCH")
             let same = body.merging(["tenantId": .string(scene.first)])
-            #expect(try await scene.service.admin("tenants/\(scene.first)/accounts:lookup", same).status == 200)
+            try await scene.service.admin("tenants/\(scene.first)/accounts:lookup", same).expectOK()
             // Even for tenants that do not exist.
             try await scene.service.admin("tenants/nobody/accounts:lookup", body).expectRefused("TENANT_ID_MISMATCH")
         }
@@ -303,7 +303,7 @@ struct TenantAccountTests {
                 "tenants/\(scene.first)/accounts",
                 ["localId": "ada", "email": "ada@example.com"]
             )
-            #expect(made.status == 200)
+            made.expectOK()
             for path in ["accounts", "tenants/\(scene.second)/accounts"] {
                 #expect(try await service.admin(path, ["localId": "ada"]).code == "DUPLICATE_LOCAL_ID")
                 let uploaded = try await service.admin(
@@ -341,7 +341,7 @@ struct TenantAccountTests {
             for place in [nil, scene.first] {
                 let user = try await scene.signUp(in: place)
                 let deleted = try await scene.service.call("accounts:delete", ["idToken": JSON(user.idToken)])
-                #expect(deleted.status == 200, "\(deleted)")
+                deleted.expectOK()
                 let scope = Scope(project: scene.service.project.id, tenant: TenantID(rawValue: place ?? ""))
                 let waiting = try await scene.service.stores.outbox.waiting(WebhookNotice.kind, in: scope)
                 let notices = try waiting.map { try JSON(parsing: $0)["data"] }
@@ -439,7 +439,7 @@ struct TenantAccountTests {
                 headers: [("Content-Type", "application/x-www-form-urlencoded")],
                 body: Array((query + key).utf8)
             )
-            #expect(done.status == 200, "\(done)")
+            done.expectOK()
             #expect(try await scene.account(user.localID, in: scene.first)?["emailVerified"] == true)
             #expect(
                 try await service.admin("accounts:lookup", ["email": ["ada@example.com"]])["users"]?[0]?[

@@ -19,7 +19,7 @@ struct TenantConfigurationTests {
     func creates() async throws {
         try await run { service in
             let reply = try await service.admin("tenants", ["displayName": "Northwind"], version: "v2")
-            #expect(reply.status == 200, "\(reply)")
+            reply.expectOK()
             let name = try #require(reply["name"]?.string)
             let parts = name.split(separator: "/").map { String($0) }
             #expect(parts.count == 4 && parts[0] == "projects" && parts[2] == "tenants", "\(name)")
@@ -135,7 +135,7 @@ struct TenantConfigurationTests {
             ]
             let mask = "display_name,client.permissions,enable_email_link_signin"
             let masked = try await service.updateTenant(id, mask: mask, body)
-            #expect(masked.status == 200, "\(masked)")
+            masked.expectOK()
             #expect(masked["displayName"] == "Southwind" && masked["enableEmailLinkSignin"] == true)
             #expect(masked["allowPasswordSignup"] == true && masked["disableAuth"] == nil)
             #expect(masked["client"] == ["permissions": ["disabledUserDeletion": true]])
@@ -171,7 +171,7 @@ struct TenantConfigurationTests {
                 method: "PATCH",
                 version: "v2"
             )
-            #expect(changed.status == 200, "\(changed)")
+            changed.expectOK()
             let made = try await service.admin(
                 "tenants",
                 ["displayName": "Northwind", "allowPasswordSignup": true],
@@ -249,7 +249,7 @@ struct TenantConfigurationTests {
                 )
                 #expect(reply.status == 403, "\(method) \(path)")
             }
-            #expect(try await service.tenant(id).status == 200)
+            try await service.tenant(id).expectOK()
         }
     }
 
@@ -286,13 +286,13 @@ struct TenantConfigurationTests {
                     "tenants/\(tenant)/accounts:sendOobCode",
                     ["requestType": "PASSWORD_RESET", "email": "ada@example.com"]
                 )
-                #expect(sent.status == 200, "\(sent)")
+                sent.expectOK()
                 let provider = try await service.admin(
                     "tenants/\(tenant)/defaultSupportedIdpConfigs?idpId=google.com",
                     ["enabled": true, "clientId": "app", "clientSecret": "s"],
                     version: "v2"
                 )
-                #expect(provider.status == 200, "\(provider)")
+                provider.expectOK()
             }
             #expect(try await service.deleteTenant(id).json == [:])
             #expect(try await service.deleteTenant(id).error == "TENANT_NOT_FOUND")
@@ -305,7 +305,7 @@ struct TenantConfigurationTests {
                 ["email": "ada@example.com", "password": "correct horse", "tenantId": .string(id)]
             )
             signIn.expectRefused("INVALID_TENANT_ID")
-            #expect(try await service.refresh(users[1].refreshToken).status == 200)
+            try await service.refresh(users[1].refreshToken).expectOK()
             let left = try await Self.rows(of: id)
             #expect(left == ["tenants": 1], "\(left)")
             #expect(try await Self.rows(of: other).count > 5)
@@ -353,7 +353,7 @@ struct TenantConfigurationTests {
                 "UPDATE tenants SET settings = '{\"passwordSignIn\": \"often\"}' WHERE tenant = \(broken)"
             )
             try await service.stores.configuration.load()
-            #expect(try await service.tenant(id).status == 200)
+            try await service.tenant(id).expectOK()
             #expect(try await service.tenant(broken).status == 404)
         }
     }
@@ -365,8 +365,8 @@ struct TenantConfigurationTests {
         try await TestService.runPair(options) { first, second in
             let id = try await first.makeTenant("Northwind")
             try await second.stores.configuration.refresh()
-            #expect(try await second.tenant(id).status == 200)
-            #expect(try await first.deleteTenant(id).status == 200)
+            try await second.tenant(id).expectOK()
+            try await first.deleteTenant(id).expectOK()
             try await second.stores.configuration.refresh()
             #expect(try await second.tenant(id).status == 404)
         }

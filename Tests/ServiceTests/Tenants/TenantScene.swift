@@ -72,7 +72,7 @@ extension TestService {
     /// - Returns: its id.
     func makeTenant(_ name: String, _ members: JSON = [:]) async throws -> String {
         let reply = try await admin("tenants", members.merging(["displayName": .string(name)]), version: "v2")
-        #expect(reply.status == 200, "\(reply)")
+        reply.expectOK()
         let id = reply["name"]?.string?.split(separator: "/").last
         return String(try #require(id, "\(reply)"))
     }

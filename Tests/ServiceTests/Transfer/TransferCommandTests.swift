@@ -285,7 +285,7 @@ struct TransferCommandTests {
             ["localId": .string("user\(number)"), "displayName": .string(name)]
         }
         try await TestService.run { first in
-            #expect(try await first.admin("accounts:batchCreate", ["users": .array(accounts)]).status == 200)
+            try await first.admin("accounts:batchCreate", ["users": .array(accounts)]).expectOK()
             try await TestService.run { second in
                 try await withUserFiles { folder in
                     let out = try await run(

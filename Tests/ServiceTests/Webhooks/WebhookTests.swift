@@ -87,7 +87,7 @@ struct WebhookTests {
                 _ = try await service.assembly.deliveries.deliverDue()
                 #expect(receiver.received.count { $0.path == "/hook" } == 0)
                 gate.open()
-                #expect(try await waiting.status == 200)
+                try await waiting.expectOK()
                 // Of both messages at once, one finds the share taken again.
                 for _ in 0..<2 {
                     service.clock.advance(by: 3_600)
@@ -244,7 +244,7 @@ struct WebhookTests {
             _ = try await told(service, receiver)
             func change(_ body: JSON) async throws -> [JSON] {
                 let reply = try await service.admin("accounts:update", body.merging(["localId": JSON(user.localID)]))
-                #expect(reply.status == 200, "\(reply)")
+                reply.expectOK()
                 return try await told(service, receiver)
             }
             let named = try await change(["displayName": "Ada"])
@@ -282,12 +282,12 @@ struct WebhookTests {
             let ada = try await service.signUp("ada@example.com")
             let guest = try await service.call("accounts:signUp")
             let proved: JSON = ["localId": JSON(ada.localID), "emailVerified": true]
-            #expect(try await service.admin("accounts:update", proved).status == 200)
+            try await service.admin("accounts:update", proved).expectOK()
             _ = try await told(service, receiver)
             try await service.upload(["localId": "phone", "phoneNumber": .string(PhoneScene.number)])
             for (merged, methods) in [(guest.localID, ["password"]), ("phone", ["password", "phone"])] {
                 let merge = try await service.merge(merged, into: ada.localID)
-                #expect(merge.status == 200, "\(merge)")
+                merge.expectOK()
                 let notices = try await told(service, receiver)
                 #expect(notices.map { $0["type"] } == ["account.merged"])
                 let data = try #require(notices.first?["data"])
@@ -408,7 +408,7 @@ struct WebhookTests {
             #expect(notices.map { $0["type"] } == ["mail.send"])
             #expect(data["template"] == "passwordReset" && data["email"] == "ada@example.com" && data["locale"] == "de")
             #expect(data["link"]?.string == mail.mail.link)
-            #expect(try await service.reset(mail.code, to: "another horse").status == 200)
+            try await service.reset(mail.code, to: "another horse").expectOK()
         }
         try await run([.smsSend]) { service, receiver in
             _ = try await service.signUp("ada@example.com")
@@ -459,7 +459,7 @@ struct WebhookTests {
     func independent() async throws {
         try await run { service, receiver in
             for number in 0..<16 {
-                #expect(try await service.admin("accounts", ["email": "\(number)@example.com"]).status == 200)
+                try await service.admin("accounts", ["email": "\(number)@example.com"]).expectOK()
             }
             let database = TestDatabase.current.client
             try await database.execute(

@@ -208,10 +208,10 @@ struct ClientOperationTests {
             }
             for value in ["PASSWORD_RESET", 1, "1"] as [JSON] {
                 let sent = try await reply("/v1/accounts:sendOobCode", changing: "requestType", to: value)
-                #expect(sent.status == 200, "\(sent)")
+                sent.expectOK()
             }
             for value in ["others", 1, "1"] as [JSON] {
-                #expect(try await reply("/v1/accounts:signOut", changing: "scope", to: value).status == 200)
+                try await reply("/v1/accounts:signOut", changing: "scope", to: value).expectOK()
             }
             for value in ["CODE", 3, "3"] as [JSON] {
                 let revoked = try await reply("/v2/accounts:revokeToken", changing: "tokenType", to: value)
@@ -219,10 +219,10 @@ struct ClientOperationTests {
             }
             for value in [["PHOTO_URL"], [4], ["4"]] as [JSON] {
                 let updated = try await reply("/v1/accounts:update", changing: "deleteAttribute", to: value)
-                #expect(updated.status == 200, "\(updated)")
+                updated.expectOK()
             }
             for value in [1_790_000_000, "1790000000"] as [JSON] {
-                #expect(try await reply("/v1/accounts:update", changing: "validSince", to: value).status == 200)
+                try await reply("/v1/accounts:update", changing: "validSince", to: value).expectOK()
             }
             for value in ["soon", .number(1.5), "+1", true] as [JSON] {
                 let refused = try await reply("/v1/accounts:update", changing: "validSince", to: value)

@@ -48,14 +48,14 @@ struct RequestReadingTests {
                 "alt=json&fields=*&prettyPrint=false&quotaUser=u&userProject=p&access_token=t&oauth_token=t&callback=c"
                 + "&uploadType=media&upload_protocol=raw&%24.xgafv=2&$alt=json"
             let reply = try await service.post("/v1/accounts:signUp?key=\(service.apiKey)&\(all)", text: "{}")
-            #expect(reply.status == 200, "\(reply)")
+            reply.expectOK()
             let admin = try await service.admin(
                 "config?\(all)&update_mask=authorizedDomains",
                 [:],
                 method: "PATCH",
                 version: "v2"
             )
-            #expect(admin.status == 200, "\(admin)")
+            admin.expectOK()
             let token = try await service.send(
                 "GET",
                 "/v2/projects/\(service.project.id)/config?access_token=\(service.adminToken)"
@@ -87,7 +87,7 @@ struct RequestReadingTests {
             }
             let up = try await send("signUp", "email=ada%40example.com&password=correct+horse&returnSecureToken=True")
             #expect(up.status == 200 && up["email"] == "ada@example.com", "\(up)")
-            #expect(try await service.signInWithPassword("ada@example.com").status == 200)
+            try await service.signInWithPassword("ada@example.com").expectOK()
             let v3 = try await service.send(
                 "POST",
                 "/identitytoolkit/v3/relyingparty/verifyPassword?key=\(service.apiKey)",
@@ -97,7 +97,7 @@ struct RequestReadingTests {
             #expect(v3.status == 200 && v3.idToken != nil, "\(v3)")
             // What is JSON stays JSON, whatever curl calls it.
             let json = #" {"email":"ada@example.com","password":"correct horse"}"#
-            #expect(try await send("signInWithPassword", json).status == 200)
+            try await send("signInWithPassword", json).expectOK()
             for bad in ["email=a&email=b", "email=%zz", "email=%00"] {
                 let reply = try await send("signUp", bad)
                 #expect(reply.status == 400 && reply["error"]?["status"] == "INVALID_ARGUMENT", "\(reply)")
@@ -120,7 +120,7 @@ struct RequestReadingTests {
             let found = try await service.admin("accounts:lookup", ["localId": JSON(ada.localID)])
             #expect(found["users"]?[0]?["email"] == "ada@example.com", "\(found)")
             let removed: JSON = ["localId": JSON(ada.localID), "deleteProvider": "password"]
-            #expect(try await service.admin("accounts:update", removed).status == 200)
+            try await service.admin("accounts:update", removed).expectOK()
             #expect(try await service.account(ada.localID)?.providers == [])
             let wrong = try await service.admin("accounts:lookup", ["localId": 1])
             #expect(wrong.error?.contains("TYPE_STRING") == true, "\(wrong)")
@@ -271,7 +271,7 @@ struct RequestReadingTests {
                 let reply = try await send("VERIFY_EMAIL", ["idToken": token, "email": .string(email)])
                 #expect(reply.error == "UNEXPECTED_PARAMETER : email", "\(reply)")
             }
-            #expect(try await send("VERIFY_EMAIL", ["idToken": token, "email": "Ada@Example.com"]).status == 200)
+            try await send("VERIFY_EMAIL", ["idToken": token, "email": "Ada@Example.com"]).expectOK()
         }
     }
 
@@ -295,7 +295,7 @@ struct RequestReadingTests {
             let other: JSON = ["idToken": JSON(linked.idToken), "localId": JSON(ada.localID)]
             try await service.call("accounts:delete", other).expectRefused("INSUFFICIENT_PERMISSION")
             let own: JSON = ["idToken": JSON(linked.idToken), "localId": JSON(linked.localID)]
-            #expect(try await service.call("accounts:delete", own).status == 200)
+            try await service.call("accounts:delete", own).expectOK()
             #expect(try await service.account(ada.localID) != nil)
         }
     }

@@ -35,7 +35,7 @@ struct TestProviderFlowTests {
         #expect(visit.isStopped)
         #expect(visit.query["state"] == "the-state")
         let answer = try await client.exchange(try #require(visit.query["code"]))
-        #expect(answer.status == 200)
+        answer.expectOK()
         let tokens = try answer.json()
         let access = try #require(tokens["access_token"] as? String)
 
@@ -63,7 +63,7 @@ struct TestProviderFlowTests {
             form: [("token", access)],
             headers: client.headers
         )
-        #expect(revoked.status == 200)
+        revoked.expectOK()
         #expect(try await client.get(.userinfo, token: access).status == 401)
         #expect(tenant.violations.isEmpty)
     }
@@ -163,7 +163,7 @@ struct TestProviderFlowTests {
         #expect(tokens["scope"] as? String == "read:user,user:email")
 
         let reused = try await client.exchange(try #require(visit.query["code"]))
-        #expect(reused.status == 200)
+        reused.expectOK()
         #expect(try reused.json()["error"] as? String == "bad_verification_code")
         #expect(tenant.violations.map(\.rule) == [.codeReuse])
     }

@@ -24,7 +24,7 @@ struct TestProviderPageTests {
         let (tenant, client) = try await tenant()
         let browser = ScriptedBrowser()
         let page = try await client.authorize(browser)
-        #expect(page.status == 200)
+        page.expectOK()
         #expect(page.text.contains("Ada &lt;Lovelace&gt;"))
         #expect(page.header("content-security-policy")?.contains("default-src 'none'") == true)
         #expect(page.header("content-security-policy")?.contains("form-action 'self' http://localhost ") == true)

@@ -93,7 +93,7 @@ struct TestProviderStrictnessTests {
         let code = try #require(try await client.authorize().query["code"])
         #expect(try await other.exchange(code).status == 400)
         let first = try await client.exchange(code)
-        #expect(first.status == 200)
+        first.expectOK()
         #expect(try await client.exchange(code).status == 400)
         #expect(tenant.violations.map(\.rule) == [.codeBinding, .codeReuse])
         let access = try #require(try first.json()["access_token"] as? String)
@@ -113,7 +113,7 @@ struct TestProviderStrictnessTests {
             plain.verifier = nil
             #expect(try await plain.exchange(code).status == 400)
             #expect(tenant.violations.map(\.rule) == [.expiredCode])
-            #expect(try await client.get(.userinfo, token: access).status == 200)
+            try await client.get(.userinfo, token: access).expectOK()
             clock.advance(by: 3000)
             #expect(try await client.get(.userinfo, token: access).status == 401)
         }

@@ -103,7 +103,7 @@ extension ProviderScene {
             method: "PATCH",
             version: "v2"
         )
-        #expect(change.status == 200, "\(change)")
+        change.expectOK()
         #expect(!change.description.contains(secret))
         return secret
     }
