@@ -2,7 +2,11 @@
 import PackageDescription
 
 /// For the façades over C libraries: pointers are their business.
+///
+/// An expression that costs the type checker seconds does not compile. What it may try is counted, not timed, so that a
+/// slow machine finds the same.
 let facade: [SwiftSetting] = [
+    .unsafeFlags(["-Xfrontend", "-solver-scope-threshold=100000"]),
     .enableUpcomingFeature("ExistentialAny"),
     .enableUpcomingFeature("InternalImportsByDefault"),
     .enableUpcomingFeature("MemberImportVisibility"),
@@ -117,7 +121,7 @@ let package = Package(
         .target(
             name: "Outbound",
             dependencies: [
-                "Text", "Requests", asyncHTTPClient, httpTypes, logging, nioCore, nioFoundation, nioHTTP1, nioPosix,
+                "Requests", "Text", asyncHTTPClient, httpTypes, logging, nioCore, nioFoundation, nioHTTP1, nioPosix,
                 nioSSL, serviceLifecycle,
             ],
             swiftSettings: strict
@@ -157,7 +161,7 @@ let package = Package(
         .target(
             name: "Delivery",
             dependencies: [
-                "Domain", "Outbound", "Passwords", "Projects", "Prometheus", "SMTPClient", "Secrets", "StrictJSON",
+                "Domain", "Outbound", "Passwords", "Projects", "Prometheus", "Secrets", "SMTPClient", "StrictJSON",
                 "Text", crypto, httpTypes,
             ],
             swiftSettings: strict
@@ -177,9 +181,9 @@ let package = Package(
         .target(
             name: "Storage",
             dependencies: [
-                "Delivery", "Federation", "Domain", "OAuth", "Passkeys", "Passwords", "Postgres", "Projects",
-                "Prometheus",
-                "Secrets", "Sessions", "StrictJSON", "Text", "Requests", asyncAlgorithms, logging, serviceLifecycle,
+                "Delivery", "Domain", "Federation", "OAuth", "Passkeys", "Passwords", "Postgres", "Projects",
+                "Prometheus", "Requests", "Secrets", "Sessions", "StrictJSON", "Text", asyncAlgorithms, logging,
+                serviceLifecycle,
             ],
             exclude: ["Batches/Plans"],
             swiftSettings: strict
@@ -189,17 +193,16 @@ let package = Package(
         .target(
             name: "Accounts",
             dependencies: [
-                "Delivery", "Federation", "Domain", "OAuth", "Passkeys", "Passwords", "Projects", "Prometheus",
-                "SMTPClient", "Secrets", "Sessions", "Storage", "StrictJSON", "Text", "Requests", asyncAlgorithms,
-                logging,
-                serviceLifecycle,
+                "Delivery", "Domain", "Federation", "OAuth", "Passkeys", "Passwords", "Projects", "Prometheus",
+                "Requests", "Secrets", "Sessions", "SMTPClient", "Storage", "StrictJSON", "Text", asyncAlgorithms,
+                logging, serviceLifecycle,
             ],
             swiftSettings: strict
         ),
         .target(
             name: "Administration",
             dependencies: [
-                "Delivery", "Federation", "Domain", "OAuth", "Passkeys", "Projects", "Secrets", "Sessions", "Storage",
+                "Delivery", "Domain", "Federation", "OAuth", "Passkeys", "Projects", "Secrets", "Sessions", "Storage",
                 "StrictJSON", "Text", httpTypes,
             ],
             swiftSettings: strict
@@ -207,11 +210,10 @@ let package = Package(
         .target(
             name: "IdentityService",
             dependencies: [
-                "Accounts", "Administration", "Delivery", "Federation", "Domain", "OAuth", "Passkeys", "Passwords",
-                "Postgres", "Projects", "Prometheus", "Secrets", "Sessions", "Storage", "StrictJSON", "SystemCrypto",
-                "Text", "Requests", asyncAlgorithms, httpTypes, logging, nioCore, nioFoundation, nioHTTP1, nioPosix,
-                nioSSL,
-                nioTLS, serviceLifecycle, swiftASN1, x509,
+                "Accounts", "Administration", "Delivery", "Domain", "Federation", "OAuth", "Passkeys", "Passwords",
+                "Postgres", "Projects", "Prometheus", "Requests", "Secrets", "Sessions", "Storage", "StrictJSON",
+                "SystemCrypto", "Text", asyncAlgorithms, httpTypes, logging, nioCore, nioFoundation, nioHTTP1,
+                nioPosix, nioSSL, nioTLS, serviceLifecycle, swiftASN1, x509,
             ],
             resources: [
                 .embedInCode("Console/console.css"), .embedInCode("Pages/base.css"), .embedInCode("Pages/pages.css"),
@@ -226,11 +228,10 @@ let package = Package(
         .target(
             name: "Development",
             dependencies: [
-                "Accounts", "Administration", "Delivery", "Federation", "IdentityService", "Domain", "Migrations",
-                "Outbound", "Passwords", "Postgres", "Projects", "Secrets", "Sessions", "Storage", "StrictJSON",
-                "SystemCrypto", "Text", "Requests", crypto, cryptoExtras, httpTypes, logging, nioCore, nioHTTP1,
-                nioPosix,
-                nioFoundation, serviceLifecycle,
+                "Accounts", "Administration", "Delivery", "Domain", "Federation", "IdentityService", "Migrations",
+                "Outbound", "Passwords", "Postgres", "Projects", "Requests", "Secrets", "Sessions", "Storage",
+                "StrictJSON", "SystemCrypto", "Text", crypto, cryptoExtras, httpTypes, logging, nioCore, nioHTTP1,
+                nioPosix, nioFoundation, serviceLifecycle,
             ],
             resources: [
                 .embedInCode("DemoPage/demo.html"), .embedInCode("DevPage/dev.css"), .embedInCode("DevPage/dev.js"),
@@ -243,7 +244,7 @@ let package = Package(
         .target(
             name: "Transfer",
             dependencies: [
-                "Accounts", "IdentityService", "Domain", "Passwords", "Projects", "Secrets", "Storage", "StrictJSON",
+                "Accounts", "Domain", "IdentityService", "Passwords", "Projects", "Secrets", "Storage", "StrictJSON",
                 "Text",
             ],
             swiftSettings: strict
@@ -253,11 +254,10 @@ let package = Package(
         .executableTarget(
             name: "identity",
             dependencies: [
-                "Accounts", "Administration", "Delivery", "Development", "Federation", "IdentityService", "Domain",
-                "Migrations", "OAuth", "Outbound", "Passwords", "Postgres", "Projects", "SMTPClient", "Secrets",
-                "Sessions",
-                "Storage", "StrictJSON", "Text", "Requests", "Transfer", argumentParser, configuration, httpTypes,
-                logging, serviceLifecycle, unixSignals,
+                "Accounts", "Administration", "Delivery", "Development", "Domain", "Federation", "IdentityService",
+                "Migrations", "OAuth", "Outbound", "Passwords", "Postgres", "Projects", "Requests", "Secrets",
+                "Sessions", "SMTPClient", "Storage", "StrictJSON", "Text", "Transfer", argumentParser, configuration,
+                httpTypes, logging, serviceLifecycle, unixSignals,
             ],
             path: "Sources/IdentityCLI",
             swiftSettings: strict,
@@ -278,10 +278,10 @@ let package = Package(
         .target(
             name: "TestKit",
             dependencies: [
-                "Accounts", "Delivery", "Development", "Federation", "IdentityService", "Domain", "Migrations",
-                "Outbound", "Passkeys", "Passwords", "Postgres", "Projects", "SMTPClient", "Secrets", "Sessions",
-                "Storage", "StrictJSON", "Text", asyncHTTPClient, crypto, httpTypes, inMemoryLogging,
-                jwtKit, logging, nioCore, nioFoundation, nioHTTP1, nioPosix, nioSSL, serviceLifecycle, yams,
+                "Accounts", "Delivery", "Development", "Domain", "Federation", "IdentityService", "Migrations",
+                "Outbound", "Passkeys", "Passwords", "Postgres", "Projects", "Secrets", "Sessions", "SMTPClient",
+                "Storage", "StrictJSON", "Text", asyncHTTPClient, crypto, httpTypes, inMemoryLogging, jwtKit, logging,
+                nioCore, nioFoundation, nioHTTP1, nioPosix, nioSSL, serviceLifecycle, yams,
             ],
             path: "Tests/TestKit",
             exclude: ["Mail/mail_server.py"],
@@ -291,22 +291,21 @@ let package = Package(
         .testTarget(
             name: "UnitTests",
             dependencies: [
-                "Delivery", "Development", "Federation", "Domain", "Migrations", "OAuth", "Outbound", "Passkeys",
-                "Passwords", "Postgres", "Projects", "SMTPClient", "Secrets", "Sessions", "Storage", "StrictJSON",
-                "SystemCrypto",
-                "TestKit", "Text", "Requests", crypto, cryptoExtras, httpTypes, jwtKit, logging, nioCore, nioPosix,
-                serviceLifecycle, swiftASN1, x509, yams,
+                "Delivery", "Development", "Domain", "Federation", "Migrations", "OAuth", "Outbound", "Passkeys",
+                "Passwords", "Postgres", "Projects", "Requests", "Secrets", "Sessions", "SMTPClient", "Storage",
+                "StrictJSON", "SystemCrypto", "TestKit", "Text", crypto, cryptoExtras, httpTypes, jwtKit, logging,
+                nioCore, nioPosix, serviceLifecycle, swiftASN1, x509, yams,
             ],
             swiftSettings: tests
         ),
         .testTarget(
             name: "ServiceTests",
             dependencies: [
-                "Accounts", "Administration", "Delivery", "Development", "Federation", "IdentityService", "Domain",
-                "Migrations", "OAuth", "Outbound", "Passkeys", "Passwords", "Postgres", "Projects", "SMTPClient",
-                "Secrets",
-                "Sessions", "Storage", "StrictJSON", "SystemCrypto", "TestKit", "Text", "Transfer", asyncHTTPClient,
-                crypto, httpTypes, inMemoryLogging, jwtKit, logging, nioCore, serviceLifecycle, x509, yams,
+                "Accounts", "Administration", "Delivery", "Development", "Domain", "Federation", "IdentityService",
+                "Migrations", "OAuth", "Outbound", "Passkeys", "Passwords", "Postgres", "Projects", "Secrets",
+                "Sessions", "SMTPClient", "Storage", "StrictJSON", "SystemCrypto", "TestKit", "Text", "Transfer",
+                asyncHTTPClient, crypto, httpTypes, inMemoryLogging, jwtKit, logging, nioCore, serviceLifecycle, x509,
+                yams,
             ],
             exclude: [
                 "Browser/app.html", "Console/qr_codes.tsv", "Emulator/Export", "Fuzz/Corpus", "Import/import_users.py",

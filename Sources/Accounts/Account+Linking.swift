@@ -1,5 +1,5 @@
-import Federation
 package import Domain
+import Federation
 
 // The same changes that the statements of `Storage` make to an account, made to the value, so that the response needs
 // no second read.

@@ -1,9 +1,9 @@
-import Federation
 import Domain
+import Federation
 package import Prometheus
+import Requests
 package import Storage
 import Synchronization
-import Requests
 package import struct Foundation.Date
 
 /// Counts of sign-ins by outcome, since the start.

@@ -1,5 +1,5 @@
-package import Federation
 package import Domain
+package import Federation
 import Logging
 import Projects
 package import Sessions

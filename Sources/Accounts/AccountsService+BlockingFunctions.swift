@@ -1,6 +1,6 @@
 import Delivery
-import Federation
 import Domain
+import Federation
 import Logging
 import Projects
 import Secrets

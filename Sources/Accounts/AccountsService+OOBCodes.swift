@@ -1,6 +1,6 @@
 import Delivery
-import Foundation
 import Domain
+import Foundation
 import Logging
 import Projects
 package import Secrets

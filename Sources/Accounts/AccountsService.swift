@@ -1,12 +1,12 @@
 package import Delivery
-package import Federation
 import Domain
+package import Federation
 package import Passwords
 package import Projects
+import Requests
 package import Secrets
 package import Sessions
 package import Storage
-import Requests
 package import struct Foundation.Date
 
 /// Accounts and everything that is done with them: each use case is a type in a file of its own that also adds it here.

@@ -1,5 +1,5 @@
-import Federation
 package import Domain
+import Federation
 package import Projects
 package import Secrets
 import Sessions

@@ -1,5 +1,5 @@
-import Federation
 import Domain
+import Federation
 import Passkeys
 package import Projects
 package import struct Foundation.Date

@@ -1,14 +1,14 @@
 import Delivery
+import Domain
 import Federation
 import Foundation
-import Domain
 package import Logging
-package import Prometheus
 import Projects
+package import Prometheus
+import Requests
 import Secrets
 import ServiceLifecycle
 import Storage
-import Requests
 
 /// Delivers the messages in the outbox, on all nodes in parallel, each message by one node at a time.
 package struct DeliverMessages: Service {

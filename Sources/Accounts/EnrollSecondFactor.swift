@@ -1,5 +1,5 @@
-package import Foundation
 package import Domain
+package import Foundation
 import Projects
 package import Secrets
 import Sessions

@@ -1,5 +1,5 @@
-package import Federation
 package import Domain
+package import Federation
 package import Projects
 import Storage
 import struct Foundation.Date

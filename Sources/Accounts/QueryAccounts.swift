@@ -1,5 +1,5 @@
-import Foundation
 package import Domain
+import Foundation
 package import Projects
 import Secrets
 package import Storage

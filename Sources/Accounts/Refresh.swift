@@ -1,10 +1,10 @@
 package import Domain
 import OAuth
 package import Projects
+import Requests
 package import Secrets
 import Sessions
 import Storage
-import Requests
 import struct Foundation.Date
 
 extension AccountsService { package var refresh: Refresh { Refresh(service: self) } }

@@ -1,5 +1,5 @@
-package import Federation
 package import Domain
+package import Federation
 package import Secrets
 package import Sessions
 package import struct Foundation.Date

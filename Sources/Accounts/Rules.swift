@@ -1,6 +1,6 @@
+import Domain
 import Federation
 import Foundation
-import Domain
 import Logging
 import Passwords
 import Projects

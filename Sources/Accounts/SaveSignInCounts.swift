@@ -1,8 +1,8 @@
 import AsyncAlgorithms
 package import Logging
+import Requests
 import ServiceLifecycle
 package import Storage
-import Requests
 
 /// Adds a node's sign-in counts to the database, so that no sign-in has to.
 ///

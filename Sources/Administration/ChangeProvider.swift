@@ -1,6 +1,6 @@
 import Delivery
-import Federation
 package import Domain
+import Federation
 package import Projects
 import Secrets
 import Storage

@@ -1,5 +1,5 @@
-package import Foundation
 package import Domain
+package import Foundation
 package import Projects
 
 /// A webhook about what a user granted an application.

@@ -1,5 +1,5 @@
-package import Foundation
 import Domain
+package import Foundation
 package import Projects
 import Text
 

@@ -1,5 +1,5 @@
-package import Foundation
 package import Domain
+package import Foundation
 
 /// A complete email (RFC 5322, RFC 2045): one recipient, and the same text in one or two formats.
 package struct MailMessage: Sendable {

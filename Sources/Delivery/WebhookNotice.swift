@@ -1,5 +1,5 @@
-package import Foundation
 package import Domain
+package import Foundation
 package import Projects
 
 /// A webhook about an account; it waits in the outbox with the account's state at the time of the event.

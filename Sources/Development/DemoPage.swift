@@ -1,6 +1,6 @@
+import Domain
 import HTTPTypes
 package import IdentityService
-import Domain
 import NIOCore
 import Passkeys
 package import Projects

@@ -1,8 +1,8 @@
 import Delivery
+import Domain
 import Foundation
 import HTTPTypes
 import IdentityService
-import Domain
 import Projects
 import Storage
 import Text

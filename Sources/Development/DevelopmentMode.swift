@@ -1,8 +1,8 @@
 package import Accounts
+import Domain
 import Federation
 import HTTPTypes
 package import IdentityService
-import Domain
 package import Projects
 import Sessions
 package import Storage

@@ -1,7 +1,7 @@
 import Accounts
+import Domain
 import HTTPTypes
 import IdentityService
-import Domain
 import Projects
 import Secrets
 import Storage

@@ -1,12 +1,12 @@
 import Administration
 import Delivery
+import Domain
 import Foundation
 import HTTPTypes
 package import IdentityService
-import Domain
 import Projects
-package import Storage
 import Requests
+package import Storage
 
 /// The Firebase emulator's utility endpoints, without credentials: test suites wipe accounts and read codes with them.
 package struct EmulatorRoutes: Sendable {

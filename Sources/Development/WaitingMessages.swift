@@ -1,6 +1,6 @@
 import Delivery
-import Foundation
 import Domain
+import Foundation
 import Projects
 import Secrets
 import Storage

@@ -1,19 +1,19 @@
 import Accounts
 import Administration
 import ArgumentParser
+import Domain
 import Federation
 import Foundation
 import IdentityService
-import Domain
 import Logging
 import Migrations
 import Outbound
 import Passwords
 import Postgres
 import Projects
+import Requests
 import Secrets
 import Storage
-import Requests
 
 /// The database of a command: from the configuration, or with `--data` that of an `identity dev`.
 struct DatabaseOptions: ParsableArguments {

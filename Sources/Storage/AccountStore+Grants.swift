@@ -1,7 +1,7 @@
 import Delivery
+package import Domain
 import Federation
 package import Foundation
-package import Domain
 import Postgres
 package import Projects
 import Secrets

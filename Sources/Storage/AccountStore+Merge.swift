@@ -1,6 +1,6 @@
 import Delivery
-package import Foundation
 package import Domain
+package import Foundation
 import Postgres
 package import Projects
 import Secrets

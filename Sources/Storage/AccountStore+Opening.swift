@@ -1,8 +1,8 @@
 package import Domain
 import Postgres
 package import Projects
-import Sessions
 import Requests
+import Sessions
 package import struct Foundation.Date
 
 /// Sign-ins that do not change the account: they open a session and use the one-time code.

@@ -1,5 +1,5 @@
-import Federation
 package import Domain
+import Federation
 import Postgres
 package import Projects
 package import Secrets

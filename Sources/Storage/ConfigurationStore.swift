@@ -2,11 +2,11 @@ import AsyncAlgorithms
 package import Logging
 package import Postgres
 package import Projects
+import Requests
 package import Secrets
 import ServiceLifecycle
 package import Sessions
 import Synchronization
-import Requests
 package import struct Foundation.Date
 
 /// The node's view of projects, keys, providers and signing keys, and the statements that change them.

@@ -1,5 +1,5 @@
-package import Federation
 package import Domain
+package import Federation
 package import Passkeys
 package import Passwords
 package import Secrets

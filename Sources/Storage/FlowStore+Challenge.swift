@@ -1,5 +1,5 @@
-package import Foundation
 package import Domain
+package import Foundation
 import Postgres
 package import Projects
 import Secrets

@@ -1,6 +1,6 @@
+package import Domain
 package import Federation
 package import Foundation
-package import Domain
 package import Postgres
 package import Projects
 package import Secrets

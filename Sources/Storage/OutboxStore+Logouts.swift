@@ -1,6 +1,6 @@
 import Delivery
-package import Foundation
 import Domain
+package import Foundation
 import OAuth
 import Postgres
 package import Projects

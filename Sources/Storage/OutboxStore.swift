@@ -1,9 +1,9 @@
-package import Foundation
 package import Domain
+package import Foundation
 import Postgres
 package import Projects
-package import Secrets
 package import Requests
+package import Secrets
 
 /// Outgoing messages and deferred work: written by the transaction that causes them, or before what they follow, and
 /// delivered at least once.

@@ -1,5 +1,5 @@
-import Foundation
 import Domain
+import Foundation
 
 /// The column `passkeys` of an account: a JSON array in the order of enrollment, null for none.
 enum PasskeyColumn {

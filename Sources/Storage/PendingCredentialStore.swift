@@ -1,10 +1,10 @@
+package import Domain
 package import Federation
 package import Foundation
-package import Domain
 package import Postgres
 package import Projects
-package import Secrets
 import Requests
+package import Secrets
 
 /// Pending credentials of account conflicts: their identity was verified, and no account has it yet.
 package struct PendingCredentialStore: Sendable {

@@ -1,5 +1,5 @@
-package import Federation
 package import Domain
+package import Federation
 import Postgres
 package import Projects
 import Secrets

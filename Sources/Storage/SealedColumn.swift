@@ -1,5 +1,5 @@
-import Foundation
 import Domain
+import Foundation
 package import Postgres
 import Secrets
 

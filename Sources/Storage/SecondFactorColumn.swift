@@ -1,5 +1,5 @@
-import Foundation
 import Domain
+import Foundation
 
 /// The column `second_factors` of an account: a JSON array, null for none.
 enum SecondFactorColumn {

@@ -1,6 +1,6 @@
 package import Domain
-package import Sessions
 import Requests
+package import Sessions
 
 /// A session to insert, which starts with evidence.
 package struct NewSession: Sendable {

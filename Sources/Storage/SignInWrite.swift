@@ -1,6 +1,6 @@
 package import Delivery
-package import Federation
 package import Domain
+package import Federation
 import Postgres
 package import Projects
 package import struct Foundation.Date

@@ -2,8 +2,8 @@ import AsyncAlgorithms
 import Domain
 package import Logging
 package import Postgres
-import ServiceLifecycle
 import Requests
+import ServiceLifecycle
 package import struct Foundation.Date
 
 /// Deletes expired rows: unfinished flows and unused challenges, pending credentials, hashes of used ID tokens, handled events, messages that

@@ -1,5 +1,5 @@
-import Foundation
 package import Domain
+import Foundation
 package import Projects
 package import Secrets
 

@@ -1,6 +1,6 @@
 package import Delivery
-package import Foundation
 package import Domain
+package import Foundation
 import Postgres
 package import Projects
 package import Secrets

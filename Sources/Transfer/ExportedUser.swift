@@ -1,6 +1,6 @@
+import Domain
 import Foundation
 import IdentityService
-import Domain
 import Passwords
 import Projects
 import Secrets

@@ -1,6 +1,6 @@
 package import Accounts
-import IdentityService
 import Domain
+import IdentityService
 import Passwords
 package import Projects
 import Secrets

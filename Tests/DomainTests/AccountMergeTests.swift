@@ -1,5 +1,5 @@
-import Foundation
 import Domain
+import Foundation
 import Testing
 
 @Suite("Results of a merge")

@@ -1,7 +1,7 @@
 import Development
 import Domain
-import TestKit
 import Testing
+import TestKit
 
 @Suite("The main job", .database, .testProvider)
 struct MainJobTests {

@@ -1,7 +1,7 @@
 import Development
 import Domain
-import TestKit
 import Testing
+import TestKit
 
 /// Round trips to PostgreSQL, BEGIN and COMMIT included: the budget of the operations that apps call all the time.
 @Suite("Round trips to the database", .database, .testProvider, .serialized)

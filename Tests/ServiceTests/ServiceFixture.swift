@@ -1,10 +1,10 @@
 import Accounts
 import Development
+import Domain
 import Federation
 import Foundation
 import IdentityService
 import InMemoryLogging
-import Domain
 import Logging
 import Outbound
 import Passwords

@@ -1,9 +1,9 @@
-package import Federation
 package import Domain
+package import Federation
 import Projects
+import Requests
 package import Secrets
 import Storage
-import Requests
 
 extension AccountsService { package var rehearseSignIn: RehearseSignIn { RehearseSignIn(service: self) } }
 

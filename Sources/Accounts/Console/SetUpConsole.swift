@@ -1,10 +1,10 @@
 import Foundation
 import Passwords
 import Projects
+import Requests
 package import Secrets
 import Storage
 import Text
-import Requests
 
 extension AccountsService { package var setUpConsole: SetUpConsole { SetUpConsole(service: self) } }
 

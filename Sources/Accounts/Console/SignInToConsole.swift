@@ -2,9 +2,9 @@ import struct Foundation.Date
 import Domain
 import Passwords
 package import Projects
+import Requests
 package import Secrets
 package import Storage
-import Requests
 import Text
 
 extension AccountsService { package var signInToConsole: SignInToConsole { SignInToConsole(service: self) } }

@@ -1,5 +1,5 @@
-package import Federation
 package import Domain
+package import Federation
 package import Projects
 package import Secrets
 import Storage

@@ -1,5 +1,5 @@
-package import Federation
 import Domain
+package import Federation
 import Projects
 package import Secrets
 import Storage

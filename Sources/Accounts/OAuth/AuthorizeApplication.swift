@@ -1,5 +1,5 @@
-import Foundation
 package import Domain
+import Foundation
 package import OAuth
 import Projects
 package import Secrets

@@ -1,5 +1,5 @@
-package import OAuth
 import Domain
+package import OAuth
 import Projects
 package import Secrets
 import Storage

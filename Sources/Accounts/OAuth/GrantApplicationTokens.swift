@@ -1,7 +1,7 @@
-package import OAuth
-package import Secrets
 import Domain
+package import OAuth
 import Projects
+package import Secrets
 import Sessions
 import Storage
 

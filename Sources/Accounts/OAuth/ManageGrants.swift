@@ -1,5 +1,5 @@
-package import Foundation
 package import Domain
+package import Foundation
 package import OAuth
 import Projects
 import Storage

@@ -1,5 +1,5 @@
-import Federation
 import Domain
+import Federation
 import OAuth
 package import Projects
 package import Secrets

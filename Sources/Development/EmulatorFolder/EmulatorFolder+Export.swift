@@ -1,7 +1,7 @@
 package import Accounts
+import Domain
 import Foundation
 import IdentityService
-import Domain
 import Passwords
 package import Projects
 import Secrets

@@ -1,6 +1,6 @@
 import Crypto
-import HTTPTypes
 import Domain
+import HTTPTypes
 import Outbound
 import Projects
 import Secrets

@@ -1,6 +1,6 @@
+import Domain
 import Foundation
 import HTTPTypes
-import Domain
 import Outbound
 import Projects
 import Secrets

@@ -1,5 +1,5 @@
-import HTTPTypes
 import Domain
+import HTTPTypes
 import Outbound
 import Projects
 import StrictJSON

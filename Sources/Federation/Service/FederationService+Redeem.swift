@@ -1,6 +1,6 @@
+import Domain
 import Foundation
 import HTTPTypes
-import Domain
 import Outbound
 package import Projects
 import Secrets

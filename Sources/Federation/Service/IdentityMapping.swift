@@ -1,5 +1,5 @@
-import StrictJSON
 import Domain
+import StrictJSON
 
 /// Converts a provider's response to an identity, using the definition's claim paths.
 struct IdentityMapping {

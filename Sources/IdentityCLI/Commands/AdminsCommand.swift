@@ -1,7 +1,7 @@
 import Administration
 import ArgumentParser
-import Foundation
 import Domain
+import Foundation
 import Projects
 import Secrets
 import Storage

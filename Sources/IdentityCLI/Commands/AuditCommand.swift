@@ -1,7 +1,7 @@
 import ArgumentParser
+import Domain
 import Foundation
 import IdentityService
-import Domain
 import Projects
 import Storage
 

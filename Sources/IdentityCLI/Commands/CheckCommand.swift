@@ -1,8 +1,8 @@
 import Accounts
 import ArgumentParser
+import Domain
 import Foundation
 import IdentityService
-import Domain
 import Outbound
 import Projects
 import Secrets

@@ -1,7 +1,7 @@
 import Accounts
 import ArgumentParser
-import Foundation
 import Domain
+import Foundation
 import Projects
 import Storage
 import Transfer

@@ -1,8 +1,8 @@
 import Accounts
 import ArgumentParser
+import Domain
 import Foundation
 import IdentityService
-import Domain
 import Projects
 import Storage
 

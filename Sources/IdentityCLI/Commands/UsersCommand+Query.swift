@@ -1,6 +1,6 @@
 import ArgumentParser
-import Foundation
 import Domain
+import Foundation
 import Projects
 import Storage
 

@@ -1,8 +1,8 @@
 import Accounts
-import Text
-import HTTPTypes
 import Domain
+import HTTPTypes
 import NIOCore
+import Text
 
 import struct Foundation.Date
 

@@ -1,7 +1,7 @@
 import Accounts
+import Domain
 import Federation
 import Foundation
-import Domain
 import Text
 
 /// The display of a provider test: its steps, the requests and responses, and the result.

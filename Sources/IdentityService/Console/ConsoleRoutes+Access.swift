@@ -1,7 +1,7 @@
 import Administration
+import Domain
 import Foundation
 import HTTPTypes
-import Domain
 import Projects
 import Storage
 

@@ -1,7 +1,7 @@
 import Accounts
+import Domain
 import Federation
 import HTTPTypes
-import Domain
 import Projects
 import Secrets
 

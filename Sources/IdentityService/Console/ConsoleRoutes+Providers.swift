@@ -1,6 +1,6 @@
 import Administration
-import HTTPTypes
 import Domain
+import HTTPTypes
 import Projects
 import Storage
 

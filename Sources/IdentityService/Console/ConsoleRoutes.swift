@@ -1,12 +1,12 @@
 import Accounts
 import Administration
-import HTTPTypes
 import Domain
+import HTTPTypes
 import Projects
+import Requests
 import Secrets
 import Storage
 import Text
-import Requests
 
 /// `/console`: the pages for the service's admins (docs/operations/console.md).
 ///

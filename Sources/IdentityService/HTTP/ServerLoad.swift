@@ -1,6 +1,6 @@
+import Requests
 import Synchronization
 package import Text
-import Requests
 
 /// The totals of all connections, and their limits: beyond them a request is refused with 503, so memory stays bounded.
 package final class ServerLoad: Sendable {

@@ -5,9 +5,9 @@ import Logging
 package import NIOCore
 import Postgres
 import Projects
+import Requests
 import Storage
 import Text
-import Requests
 
 /// Responds to every request: finds the route, checks the credential, reads the body, calls the handler, and creates
 /// one response and one log line.

@@ -1,6 +1,6 @@
 import Accounts
-import Foundation
 package import Domain
+import Foundation
 package import Passwords
 package import Projects
 import Secrets

@@ -1,6 +1,6 @@
 package import Accounts
-import Federation
 import Domain
+import Federation
 package import Projects
 import Secrets
 

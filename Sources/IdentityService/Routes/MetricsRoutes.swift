@@ -1,9 +1,9 @@
 import Accounts
 import Delivery
+import Domain
 import Federation
 import Foundation
 import HTTPTypes
-import Domain
 import NIOCore
 import Passwords
 import Postgres

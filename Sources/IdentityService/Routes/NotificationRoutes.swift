@@ -1,12 +1,12 @@
 import Accounts
+import Domain
 import Federation
 import Foundation
 import HTTPTypes
-import Domain
 import NIOCore
 import Projects
-import Storage
 import Requests
+import Storage
 
 /// The endpoints for providers' notifications; they need no credential, because each notification's own signature
 /// authenticates it.

@@ -1,7 +1,7 @@
 import Accounts
+package import Domain
 import Foundation
 import HTTPTypes
-package import Domain
 import Passkeys
 import Secrets
 import StrictJSON

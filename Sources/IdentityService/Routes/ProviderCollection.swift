@@ -1,6 +1,6 @@
 import Administration
-import Federation
 import Domain
+import Federation
 
 /// The collections of identity providers, which differ in their IDs and members.
 enum ProviderCollection: String, Sendable {

@@ -1,6 +1,6 @@
 import Administration
-import Federation
 import Domain
+import Federation
 import Projects
 import Secrets
 import StrictJSON

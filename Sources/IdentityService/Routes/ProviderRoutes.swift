@@ -1,7 +1,7 @@
 import Accounts
 import Administration
-import HTTPTypes
 import Domain
+import HTTPTypes
 import Projects
 import Storage
 

@@ -1,6 +1,6 @@
 import Accounts
-import HTTPTypes
 import Domain
+import HTTPTypes
 import Projects
 import Secrets
 

@@ -1,7 +1,7 @@
 import Accounts
+import Domain
 import Foundation
 import HTTPTypes
-import Domain
 import Passwords
 import Projects
 import Secrets

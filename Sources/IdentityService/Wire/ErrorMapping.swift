@@ -1,8 +1,8 @@
 package import Accounts
 import Administration
+package import Domain
 package import Federation
 import HTTPTypes
-package import Domain
 package import OAuth
 import Postgres
 import Projects

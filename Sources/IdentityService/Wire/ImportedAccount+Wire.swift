@@ -1,6 +1,6 @@
 package import Accounts
-import Foundation
 import Domain
+import Foundation
 import Sessions
 
 extension ImportAccounts.Entry {

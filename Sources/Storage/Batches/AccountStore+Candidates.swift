@@ -1,6 +1,6 @@
+package import Domain
 import Federation
 import Foundation
-package import Domain
 import Postgres
 package import Projects
 package import Sessions

@@ -1,10 +1,10 @@
-import Federation
 package import Domain
+import Federation
 import Postgres
 import Projects
+import Requests
 import Secrets
 import Sessions
-import Requests
 
 import struct Foundation.Date
 

@@ -1,15 +1,15 @@
 import Development
+import Domain
 import Federation
 import Foundation
-import Domain
 import Postgres
 import Projects
 import Secrets
 import Sessions
 import Storage
 import StrictJSON
-import TestKit
 import Testing
+import TestKit
 
 @Suite("Sign-ins that meet a change of the account", .database)
 struct AccountRaceTests {

@@ -3,8 +3,8 @@ import Postgres
 import Projects
 import Secrets
 import Storage
-import TestKit
 import Testing
+import TestKit
 
 @Suite("Accounts as admins see them", .database, .testProvider, .serialized)
 struct AdminAccountTests {

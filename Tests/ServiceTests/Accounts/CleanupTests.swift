@@ -1,17 +1,17 @@
 import Accounts
 import Delivery
 import Development
+import Domain
 import Foundation
 import IdentityService
-import Domain
 import Postgres
 import Projects
-import SMTPClient
 import Secrets
+import SMTPClient
 import Storage
 import StrictJSON
-import TestKit
 import Testing
+import TestKit
 
 /// What a service does day after day must not fill its database.
 @Suite("Cleanup", .database, .testProvider, .serialized)

@@ -1,10 +1,10 @@
-import Foundation
 import Domain
+import Foundation
 import Postgres
 import Projects
 import Storage
-import TestKit
 import Testing
+import TestKit
 
 /// A way to sign in that opens a session.
 private enum SignIn: String, CaseIterable, CustomTestStringConvertible {

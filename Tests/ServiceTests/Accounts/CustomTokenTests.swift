@@ -1,12 +1,12 @@
-import Foundation
 import Domain
+import Foundation
 import Postgres
 import Projects
 import Secrets
 import Sessions
 import Storage
-import TestKit
 import Testing
+import TestKit
 
 /// Sign-in of whom a back end vouches for.
 @Suite("Custom tokens", .database)

@@ -1,8 +1,8 @@
 import Domain
 import Projects
 import Storage
-import TestKit
 import Testing
+import TestKit
 
 /// `identity.sessionIdleDays`: sessions end when nobody refreshes them.
 @Suite("Idle sessions", .database, .serialized)

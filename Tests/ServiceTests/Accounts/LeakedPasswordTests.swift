@@ -1,12 +1,12 @@
-import InMemoryLogging
 import Domain
+import InMemoryLogging
 import Logging
 import Passwords
 import Projects
 import Secrets
 import Storage
-import TestKit
 import Testing
+import TestKit
 
 @Suite("Leaked passwords", .database)
 struct LeakedPasswordTests {

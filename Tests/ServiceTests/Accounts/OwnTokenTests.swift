@@ -1,10 +1,10 @@
-import Foundation
 import Domain
+import Foundation
 import Projects
 import Secrets
 import Sessions
-import TestKit
 import Testing
+import TestKit
 
 @Suite("Tokens that this service issues", .database, .testProvider, .serialized)
 struct OwnTokenTests {

@@ -1,6 +1,6 @@
 import Domain
-import TestKit
 import Testing
+import TestKit
 
 /// Who may say what about an account.
 @Suite("Fields of an account", .database, .testProvider, .serialized)

@@ -1,8 +1,8 @@
 import Domain
 import Projects
 import Storage
-import TestKit
 import Testing
+import TestKit
 
 @Suite("providers:stats", .database)
 struct ProviderStatisticsTests {

@@ -1,7 +1,7 @@
 import Domain
 import Projects
-import TestKit
 import Testing
+import TestKit
 
 /// A call that asks for a recent sign-in, or does not.
 struct AccountCall: Sendable, CustomTestStringConvertible {

@@ -1,12 +1,12 @@
-import Foundation
 import Domain
+import Foundation
 import Postgres
 import Projects
 import Secrets
 import Sessions
 import Storage
-import TestKit
 import Testing
+import TestKit
 
 /// A database that was restored to an earlier time, and what clients have got since.
 @Suite("A restored database", .database)

@@ -1,10 +1,10 @@
-import Foundation
 import Domain
+import Foundation
 import Projects
 import Secrets
 import Storage
-import TestKit
 import Testing
+import TestKit
 
 /// `projects/{p}/revocations`, as docs/reference/revocation-feed.md tells resource servers to read it.
 @Suite("Feed of revocations", .database, .testProvider, .serialized)

@@ -1,8 +1,8 @@
 import Domain
 import Projects
 import Storage
-import TestKit
 import Testing
+import TestKit
 
 /// Random uses of refresh tokens, many sessions at once over two nodes, held against a model that knows the rule alone:
 /// a token is good until its successor is used, and for 60 seconds after that; its use later ends the session.

@@ -1,12 +1,12 @@
-import InMemoryLogging
 import Domain
+import InMemoryLogging
 import Logging
 import Postgres
 import Projects
 import Sessions
 import Storage
-import TestKit
 import Testing
+import TestKit
 
 @Suite("Rotation of refresh tokens", .database, .serialized)
 struct RotationTests {

@@ -1,7 +1,7 @@
 import Domain
 import Projects
-import TestKit
 import Testing
+import TestKit
 
 @Suite("Sessions", .database, .testProvider, .serialized)
 struct SessionTests {

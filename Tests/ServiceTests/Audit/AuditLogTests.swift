@@ -1,12 +1,12 @@
-import Foundation
 import Domain
+import Foundation
 import Postgres
 import Projects
 import Secrets
 import Storage
 import StrictJSON
-import TestKit
 import Testing
+import TestKit
 
 @Suite("Audit log", .database, .testProvider, .serialized)
 struct AuditLogTests {

@@ -1,13 +1,13 @@
 import Development
+import Domain
 import Foundation
 import InMemoryLogging
-import Domain
 import Postgres
 import Projects
 import Secrets
 import Storage
-import TestKit
 import Testing
+import TestKit
 
 @Suite("Requests that are wrong", .database)
 struct BadRequestTests {

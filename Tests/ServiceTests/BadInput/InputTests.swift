@@ -1,11 +1,11 @@
-import Foundation
 import Domain
+import Foundation
 import Postgres
 import Projects
 import Secrets
 import Storage
-import TestKit
 import Testing
+import TestKit
 
 @Suite("What is taken in", .database)
 struct InputTests {

@@ -4,8 +4,8 @@ import Postgres
 import Projects
 import Secrets
 import Storage
-import TestKit
 import Testing
+import TestKit
 
 @Suite("Addresses of odd form", .database)
 struct OddAddressTests {

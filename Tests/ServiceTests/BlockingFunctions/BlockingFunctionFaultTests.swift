@@ -1,11 +1,11 @@
 import Development
+import Domain
 import Foundation
 import InMemoryLogging
-import Domain
 import Projects
 import Storage
-import TestKit
 import Testing
+import TestKit
 
 /// Functions that do not answer as they should: nobody passes.
 @Suite("Blocking functions: faults", .database, .testProvider)

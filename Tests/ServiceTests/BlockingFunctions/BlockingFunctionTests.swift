@@ -1,12 +1,12 @@
 import Development
+import Domain
 import Foundation
 import InMemoryLogging
-import Domain
 import Projects
 import Storage
 import StrictJSON
-import TestKit
 import Testing
+import TestKit
 
 /// Firebase's blocking functions: functions of the project that are asked, and can refuse.
 @Suite("Blocking functions", .database, .testProvider)

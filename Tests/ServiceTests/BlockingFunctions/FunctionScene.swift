@@ -1,15 +1,15 @@
 import Delivery
 import Development
+import Domain
 import Foundation
 import JWTKit
-import Domain
 import Postgres
 import Projects
 import Secrets
 import Storage
 import StrictJSON
-import TestKit
 import Testing
+import TestKit
 
 /// A service of a project whose functions are asked before accounts are made and before people are signed in.
 struct FunctionScene: Sendable {

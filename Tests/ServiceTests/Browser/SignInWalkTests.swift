@@ -1,12 +1,12 @@
 import Development
-import Foundation
 import Domain
+import Foundation
 import Projects
 import Storage
 import StrictJSON
 import Synchronization
-import TestKit
 import Testing
+import TestKit
 import Text
 
 /// An app in a real browser, whose page speaks the web SDK's side of the protocol.

@@ -1,8 +1,8 @@
 import Accounts
 import Crypto
 import Development
-import Foundation
 import Domain
+import Foundation
 import Projects
 import Secrets
 import Testing

@@ -4,8 +4,8 @@ import Postgres
 import Projects
 import Secrets
 import Storage
-import TestKit
 import Testing
+import TestKit
 
 @Suite("Identity providers of a project", .database)
 struct ProviderConfigurationTests {

@@ -1,8 +1,8 @@
 import Domain
 import Projects
 import Storage
-import TestKit
 import Testing
+import TestKit
 
 /// `updateMask` of a provider's configuration (AIP-134, AIP-161).
 @Suite("Changing members of a provider's configuration", .database)

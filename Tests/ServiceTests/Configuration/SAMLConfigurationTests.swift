@@ -1,10 +1,10 @@
-import FoundationEssentials
 import Domain
+import FoundationEssentials
 import Projects
 import Sessions
 import Storage
-import TestKit
 import Testing
+import TestKit
 
 /// `inboundSamlConfigs`: SAML providers are configured as Admin SDKs do it, and nobody signs in by them.
 @Suite("Configuring SAML providers", .database)

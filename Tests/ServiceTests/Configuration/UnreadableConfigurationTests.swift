@@ -1,12 +1,12 @@
-import InMemoryLogging
 import Domain
+import InMemoryLogging
 import Logging
 import Postgres
 import Projects
 import Secrets
 import Storage
-import TestKit
 import Testing
+import TestKit
 
 @Suite("Configuration that cannot be read", .database)
 struct UnreadableConfigurationTests {

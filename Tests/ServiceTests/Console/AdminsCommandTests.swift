@@ -1,10 +1,10 @@
-import Foundation
 import Domain
+import Foundation
 import Projects
 import Secrets
 import Storage
-import TestKit
 import Testing
+import TestKit
 
 @Suite("identity admins", .database, .timeLimit(.minutes(10)))
 struct AdminsCommandTests {

@@ -1,10 +1,10 @@
-import Foundation
 import Domain
+import Foundation
 import Projects
 import Secrets
 import Storage
-import TestKit
 import Testing
+import TestKit
 
 /// The console in a real browser: on desktop and phone, light and dark, by the keyboard, looked at by axe.
 @Suite("The console in Chromium", .database, .serialized)

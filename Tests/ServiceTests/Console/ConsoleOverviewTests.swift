@@ -1,13 +1,13 @@
 import Accounts
+import Domain
 import Foundation
 import IdentityService
-import Domain
 import Postgres
 import Projects
 import Secrets
 import Storage
-import TestKit
 import Testing
+import TestKit
 
 @Suite("The overview of the console", .database, .testProvider)
 struct ConsoleOverviewTests {

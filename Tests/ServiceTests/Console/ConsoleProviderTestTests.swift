@@ -1,15 +1,15 @@
 import Accounts
 import Development
+import Domain
 import Foundation
 import IdentityService
-import Domain
 import Postgres
 import Projects
 import Secrets
 import Storage
 import StrictJSON
-import TestKit
 import Testing
+import TestKit
 
 @Suite("The test of a provider at the console", .database, .testProvider)
 struct ConsoleProviderTestTests {

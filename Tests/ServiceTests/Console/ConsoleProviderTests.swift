@@ -1,11 +1,11 @@
 import Development
-import Foundation
 import Domain
+import Foundation
 import Projects
 import Secrets
 import Storage
-import TestKit
 import Testing
+import TestKit
 
 @Suite("Identity providers at the console", .database)
 struct ConsoleProviderTests {

@@ -1,10 +1,10 @@
-import Foundation
 import Administration
 import Domain
+import Foundation
 import Projects
 import Storage
-import TestKit
 import Testing
+import TestKit
 
 @Suite("Settings at the console", .database)
 struct ConsoleSettingsTests {

@@ -1,12 +1,12 @@
 import Development
-import Foundation
 import Domain
+import Foundation
 import Passwords
 import Projects
 import Secrets
 import Storage
-import TestKit
 import Testing
+import TestKit
 
 @Suite("Signing in to the console", .database)
 struct ConsoleSignInTests {

@@ -1,9 +1,9 @@
 import Development
-import Foundation
 import Domain
+import Foundation
 import Projects
-import TestKit
 import Testing
+import TestKit
 import Text
 
 /// The account chooser of the demo providers, which lists the project's accounts as the emulator's widget does.

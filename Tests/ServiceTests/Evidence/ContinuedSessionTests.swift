@@ -1,8 +1,8 @@
 import Domain
 import Projects
 import Storage
-import TestKit
 import Testing
+import TestKit
 
 /// An operation that goes on with a session without proving anything of its account.
 struct Continuation: Sendable, CustomTestStringConvertible {

@@ -1,13 +1,13 @@
 import Delivery
 import Development
-import Foundation
 import Domain
+import Foundation
 import Postgres
 import Projects
 import Storage
 import StrictJSON
-import TestKit
 import Testing
+import TestKit
 
 /// Random sequences of all that clients can call, by an account's owner and by a thief.
 ///

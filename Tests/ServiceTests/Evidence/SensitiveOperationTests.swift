@@ -1,8 +1,8 @@
 import Domain
 import Projects
 import StrictJSON
-import TestKit
 import Testing
+import TestKit
 
 @Suite("T-A15: the table of sensitive operations")
 struct SensitiveOperationTests {

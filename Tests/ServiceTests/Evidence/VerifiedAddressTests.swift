@@ -2,8 +2,8 @@ import Domain
 import Postgres
 import Projects
 import Storage
-import TestKit
 import Testing
+import TestKit
 
 @Suite("T-D12: an account with second factors keeps a verified address", .database, .testProvider, .serialized)
 struct VerifiedAddressTests {

@@ -1,9 +1,9 @@
 import Development
-import Foundation
 import Domain
+import Foundation
 import StrictJSON
-import TestKit
 import Testing
+import TestKit
 
 @Suite("Access tokens that an app got itself", .database, .testProvider)
 struct AccessTokenTests {

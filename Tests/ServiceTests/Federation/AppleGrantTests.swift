@@ -1,14 +1,14 @@
 import Accounts
 import Development
+import Domain
 import Foundation
 import IdentityService
-import Domain
 import Postgres
 import Projects
 import Storage
 import StrictJSON
-import TestKit
 import Testing
+import TestKit
 import Text
 
 @Suite("Grants revoked at Apple", .database, .testProvider)

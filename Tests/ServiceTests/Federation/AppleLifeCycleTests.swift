@@ -1,13 +1,13 @@
 import Accounts
 import Development
+import Domain
 import Foundation
 import IdentityService
-import Domain
 import Projects
 import Storage
 import StrictJSON
-import TestKit
 import Testing
+import TestKit
 
 @Suite("The life of a grant at Apple", .database, .testProvider)
 struct AppleLifeCycleTests {

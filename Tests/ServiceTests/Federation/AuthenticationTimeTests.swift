@@ -1,11 +1,11 @@
 import Development
-import Foundation
 import Domain
+import Foundation
 import Projects
 import Storage
 import StrictJSON
-import TestKit
 import Testing
+import TestKit
 import Text
 
 /// When the person authenticated at the provider (OIDC Core §3.1.2.1, §3.1.3.7).

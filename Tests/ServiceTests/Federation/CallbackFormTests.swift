@@ -1,8 +1,8 @@
 import Development
-import Foundation
 import Domain
-import TestKit
+import Foundation
 import Testing
+import TestKit
 import Text
 
 @Suite("Forms of callbacks", .database, .testProvider)

@@ -1,12 +1,12 @@
 import Development
+import Domain
 import Federation
 import Foundation
 import InMemoryLogging
-import Domain
 import Postgres
 import Projects
-import TestKit
 import Testing
+import TestKit
 
 @Suite("Configuring providers", .database)
 struct ConfiguringProvidersTests {

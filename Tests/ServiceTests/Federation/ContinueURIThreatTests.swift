@@ -1,10 +1,10 @@
 import Accounts
 import Development
-import Foundation
 import Domain
+import Foundation
 import Projects
-import TestKit
 import Testing
+import TestKit
 import Text
 
 @Suite("Where browsers are sent", .database, .testProvider)

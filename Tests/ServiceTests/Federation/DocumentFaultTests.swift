@@ -1,16 +1,16 @@
 import Development
+import Domain
 import Federation
 import Foundation
 import InMemoryLogging
-import Domain
 import Logging
 import Outbound
 import Postgres
 import Projects
 import Storage
 import StrictJSON
-import TestKit
 import Testing
+import TestKit
 
 @Suite("Documents of providers that are broken", .database, .testProvider)
 struct DocumentFaultTests {

@@ -1,11 +1,11 @@
 import Development
-import Foundation
 import Domain
+import Foundation
 import Projects
 import Secrets
 import StrictJSON
-import TestKit
 import Testing
+import TestKit
 
 /// The rows of the fault table that look the same at every provider, for each kind of them; a service per kind.
 @Suite("Faults, for each kind of provider", .database, .testProvider)

@@ -1,9 +1,9 @@
 import Development
-import Foundation
 import Domain
+import Foundation
 import StrictJSON
-import TestKit
 import Testing
+import TestKit
 
 @Suite("Signing in at a provider", .database, .testProvider)
 struct FirstAndSecondSignInTests {

@@ -1,13 +1,13 @@
 import Development
-import Foundation
 import Domain
+import Foundation
 import Postgres
 import Projects
 import Secrets
 import Storage
 import StrictJSON
-import TestKit
 import Testing
+import TestKit
 import Text
 
 @Suite("Attacks on the flow", .database, .testProvider)

@@ -1,16 +1,16 @@
 import Accounts
 import Delivery
 import Development
+import Domain
 import Foundation
 import IdentityService
-import Domain
 import Postgres
 import Projects
 import Secrets
 import Storage
 import StrictJSON
-import TestKit
 import Testing
+import TestKit
 import Text
 
 /// The outbox is the database's, not a test's: one at a time.

@@ -1,9 +1,9 @@
 import Development
-import Foundation
 import Domain
+import Foundation
 import StrictJSON
-import TestKit
 import Testing
+import TestKit
 import Text
 
 @Suite("The way back from a provider", .database, .testProvider)

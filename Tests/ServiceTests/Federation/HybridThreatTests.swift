@@ -1,11 +1,11 @@
 import Crypto
 import Development
-import Foundation
 import Domain
+import Foundation
 import Secrets
 import StrictJSON
-import TestKit
 import Testing
+import TestKit
 import Text
 
 /// Results that come in the URL's fragment (`code id_token`, `code token`, `code id_token token`), and what may be wrong

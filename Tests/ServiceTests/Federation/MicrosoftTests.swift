@@ -1,11 +1,11 @@
 import Development
-import Foundation
 import Domain
+import Foundation
 import Projects
 import Storage
 import StrictJSON
-import TestKit
 import Testing
+import TestKit
 import Text
 
 @Suite("Microsoft", .database, .testProvider)

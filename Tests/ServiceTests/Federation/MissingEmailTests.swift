@@ -5,8 +5,8 @@ import Postgres
 import Projects
 import Storage
 import StrictJSON
-import TestKit
 import Testing
+import TestKit
 
 @Suite("An email that only a profile call returns", .database, .testProvider)
 struct MissingEmailTests {

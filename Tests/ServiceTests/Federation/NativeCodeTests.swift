@@ -1,7 +1,7 @@
 import Development
 import Domain
-import TestKit
 import Testing
+import TestKit
 import Text
 
 /// Codes that an app got from its platform's own dialog: each is good for the client that it was given to alone.

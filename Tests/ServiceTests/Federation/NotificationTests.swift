@@ -1,14 +1,14 @@
 import Crypto
 import Development
-import Foundation
 import Domain
+import Foundation
 import Postgres
 import Projects
 import Secrets
 import Storage
 import StrictJSON
-import TestKit
 import Testing
+import TestKit
 
 /// What Google, GitHub, Discord and Facebook say by themselves; Apple's is in `AppleLifeCycleTests`.
 @Suite("Notifications of providers", .database, .testProvider)

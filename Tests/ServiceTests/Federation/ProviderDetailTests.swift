@@ -1,6 +1,6 @@
 import Development
-import Federation
 import Domain
+import Federation
 import Projects
 import Storage
 import Testing

@@ -1,15 +1,15 @@
 import Development
+import Domain
 import Federation
 import Foundation
 import InMemoryLogging
-import Domain
 import Outbound
 import Postgres
 import Projects
 import Storage
 import StrictJSON
-import TestKit
 import Testing
+import TestKit
 
 @Suite("Providers that are slow, broken or hostile", .database, .testProvider)
 struct ProviderFaultTests {

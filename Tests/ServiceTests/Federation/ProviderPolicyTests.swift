@@ -2,8 +2,8 @@ import Development
 import Domain
 import Projects
 import StrictJSON
-import TestKit
 import Testing
+import TestKit
 
 @Suite("A project's settings apply to every kind of provider", .database, .testProvider)
 struct ProviderPolicyTests {

@@ -1,11 +1,11 @@
 import Development
-import Foundation
 import Domain
+import Foundation
 import Outbound
 import Projects
 import Storage
-import TestKit
 import Testing
+import TestKit
 
 @Suite("Providers of several projects", .database, .timeLimit(.minutes(10)))
 struct ProviderShareTests {

@@ -1,16 +1,16 @@
 import Accounts
 import Development
+import Domain
 import Federation
 import Foundation
 import IdentityService
-import Domain
 import Outbound
 import Postgres
 import Projects
 import Storage
 import StrictJSON
-import TestKit
 import Testing
+import TestKit
 
 /// Many callers, nodes and sign-ins, one token of a provider.
 @Suite("Providers' tokens: many at once", .database, .testProvider)

@@ -1,10 +1,10 @@
 import Accounts
 import Development
+import Domain
 import Federation
 import Foundation
 import IdentityService
 import InMemoryLogging
-import Domain
 import Logging
 import Outbound
 import Postgres
@@ -12,8 +12,8 @@ import Projects
 import Secrets
 import Storage
 import StrictJSON
-import TestKit
 import Testing
+import TestKit
 import Text
 
 @Suite("Providers' tokens: kept, renewed, handed out", .database, .testProvider)

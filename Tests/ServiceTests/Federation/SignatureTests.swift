@@ -1,12 +1,12 @@
 import Development
-import Foundation
 import Domain
+import Foundation
 import Postgres
 import Projects
 import Secrets
 import StrictJSON
-import TestKit
 import Testing
+import TestKit
 
 @Suite("Signatures of ID tokens", .database, .testProvider)
 struct SignatureTests {

@@ -1,8 +1,8 @@
 import Domain
 import Projects
 import StrictJSON
-import TestKit
 import Testing
+import TestKit
 
 /// Provider IDs that the project lacks, and those that nobody can have: an app's mistake, not an admin's.
 @Suite("Provider IDs that are not configured", .database)

@@ -1,12 +1,12 @@
 import Development
+import Domain
 import Federation
 import Foundation
-import Domain
 import Projects
 import Storage
 import StrictJSON
-import TestKit
 import Testing
+import TestKit
 import Text
 
 @Suite("Yahoo! JAPAN", .database, .testProvider)

@@ -1,7 +1,7 @@
+import Domain
 import Foundation
 import HTTPTypes
 import IdentityService
-import Domain
 import NIOCore
 import StrictJSON
 import Testing

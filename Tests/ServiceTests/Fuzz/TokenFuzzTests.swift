@@ -1,13 +1,13 @@
+import Domain
 import Federation
 import Foundation
-import Domain
 import Projects
 import Secrets
 import Sessions
 import StrictJSON
 import SystemCrypto
-import TestKit
 import Testing
+import TestKit
 
 @Suite("Fuzzed: tokens")
 struct TokenFuzzTests {

@@ -1,7 +1,7 @@
 import Accounts
+import Domain
 import Federation
 import Foundation
-import Domain
 import Projects
 import StrictJSON
 import Testing

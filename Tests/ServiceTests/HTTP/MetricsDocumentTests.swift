@@ -1,13 +1,13 @@
 import Accounts
 import Delivery
 import Development
+import Domain
 import Foundation
 import IdentityService
-import Domain
 import Projects
 import Storage
-import TestKit
 import Testing
+import TestKit
 import Yams
 
 /// docs/operations/observability.md, the dashboard and the alert rules, held against a page of the metrics.

@@ -4,10 +4,10 @@ import InMemoryLogging
 import Logging
 import NIOCore
 import Postgres
-import StrictJSON
-import TestKit
-import Testing
 import Requests
+import StrictJSON
+import Testing
+import TestKit
 
 @Suite("Answering requests")
 struct ServiceResponderTests {

@@ -1,14 +1,14 @@
 import Accounts
 import Development
+import Domain
 import IdentityService
 import InMemoryLogging
-import Domain
 import Logging
 import Postgres
 import Projects
 import Secrets
-import TestKit
 import Testing
+import TestKit
 
 /// W3C Trace Context: from a request through to whoever is called because of it.
 @Suite("Traces", .database, .testProvider, .serialized)

@@ -1,11 +1,11 @@
 import Development
+import Domain
 import Foundation
 import HTTPTypes
-import Domain
 import Projects
 import Storage
-import TestKit
 import Testing
+import TestKit
 
 @Suite("Bad input of the handler page", .database, .testProvider)
 struct HandlerInputTests {

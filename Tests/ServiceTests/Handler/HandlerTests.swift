@@ -1,10 +1,10 @@
 import Development
-import Foundation
 import Domain
+import Foundation
 import Projects
 import Secrets
-import TestKit
 import Testing
+import TestKit
 import Text
 
 @Suite("The handler page", .database, .testProvider)

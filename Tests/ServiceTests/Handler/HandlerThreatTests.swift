@@ -1,9 +1,9 @@
 import Development
-import Foundation
 import Domain
+import Foundation
 import Projects
-import TestKit
 import Testing
+import TestKit
 import Text
 
 @Suite("Attacks on the handler page", .database, .testProvider)

@@ -1,11 +1,11 @@
 import Development
-import Foundation
 import Domain
+import Foundation
 import Projects
 import Secrets
 import Storage
-import TestKit
 import Testing
+import TestKit
 import Text
 
 /// `identity.callback`: the redirect URI of a project beside others at the service's URL.

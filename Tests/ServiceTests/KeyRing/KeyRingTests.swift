@@ -1,13 +1,13 @@
 import Delivery
 import Development
-import Foundation
 import Domain
+import Foundation
 import Postgres
 import Projects
 import Secrets
 import Storage
-import TestKit
 import Testing
+import TestKit
 
 /// From one encryption key to the next, with something in every column that is encrypted.
 @Suite("Key ring", .testProvider)

@@ -1,11 +1,11 @@
 import Development
-import Foundation
 import Domain
+import Foundation
 import Postgres
 import Projects
 import Storage
-import TestKit
 import Testing
+import TestKit
 
 @Suite("Requests that arrive together, over two nodes", .database, .testProvider, .serialized)
 struct ConcurrencyTests {

@@ -1,8 +1,8 @@
 import Development
 import Domain
 import StrictJSON
-import TestKit
 import Testing
+import TestKit
 import Text
 
 /// The whole recovery from a conflict, for each pair of an account's way in and another provider with its address.

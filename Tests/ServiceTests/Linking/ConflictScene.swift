@@ -1,10 +1,10 @@
 import Development
-import Foundation
 import Domain
+import Foundation
 import Storage
 import StrictJSON
-import TestKit
 import Testing
+import TestKit
 import Text
 
 /// One project with a provider of every kind, none of which is believed about addresses, behind two nodes.

@@ -4,8 +4,8 @@ import Postgres
 import Projects
 import Storage
 import StrictJSON
-import TestKit
 import Testing
+import TestKit
 
 @Suite("Resuming a conflict", .database, .testProvider, .serialized)
 struct ConflictTests {

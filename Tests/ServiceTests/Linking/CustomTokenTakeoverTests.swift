@@ -1,10 +1,10 @@
 import Development
-import Foundation
 import Domain
+import Foundation
 import Projects
 import Storage
-import TestKit
 import Testing
+import TestKit
 
 /// A stranger's account with another person's address, to which the app's back end can always sign in.
 @Suite("Custom tokens and takeovers", .database, .testProvider)

@@ -1,7 +1,7 @@
 import Development
 import Domain
-import TestKit
 import Testing
+import TestKit
 
 /// What the account with the address holds before somebody else's provider asserts that address.
 struct HeldAccount: Sendable, CustomTestStringConvertible {

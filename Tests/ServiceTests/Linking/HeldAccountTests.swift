@@ -1,8 +1,8 @@
 import Development
 import Domain
 import StrictJSON
-import TestKit
 import Testing
+import TestKit
 
 @Suite("Accounts whose address a provider asserts", .database, .testProvider, .serialized)
 struct HeldAccountTests {

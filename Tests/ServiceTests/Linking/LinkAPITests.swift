@@ -3,8 +3,8 @@ import Domain
 import Postgres
 import Projects
 import StrictJSON
-import TestKit
 import Testing
+import TestKit
 
 @Suite("Linking through the API", .database, .testProvider, .serialized)
 struct LinkAPITests {

@@ -1,14 +1,14 @@
 import Development
-import InMemoryLogging
 import Domain
+import InMemoryLogging
 import Logging
 import Postgres
 import Projects
 import Secrets
 import Storage
 import StrictJSON
-import TestKit
 import Testing
+import TestKit
 
 @Suite("Attacks on linking", .database, .testProvider, .serialized)
 struct LinkingAttackTests {

@@ -2,8 +2,8 @@ import Development
 import Domain
 import Postgres
 import Projects
-import TestKit
 import Testing
+import TestKit
 
 @Suite("The project's word on linking", .database, .testProvider, .serialized)
 struct LinkingPolicyTests {

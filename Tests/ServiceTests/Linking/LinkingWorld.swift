@@ -1,8 +1,8 @@
 import Development
 import Domain
 import Projects
-import TestKit
 import Testing
+import TestKit
 
 /// A project with the providers that the decision table speaks of, each over real HTTP:
 /// `oidc.acme`, whose claim proves an address; `google.com`; and `github.com`, which is never believed.

@@ -2,8 +2,8 @@ import Development
 import Domain
 import Projects
 import StrictJSON
-import TestKit
 import Testing
+import TestKit
 
 @Suite("Sign-in through the API", .database, .testProvider, .serialized)
 struct SignInAPITests {

@@ -1,15 +1,15 @@
 import Development
+import Domain
 import Federation
 import Foundation
-import Domain
 import Postgres
 import Projects
 import Secrets
 import Sessions
 import Storage
 import StrictJSON
-import TestKit
 import Testing
+import TestKit
 
 /// Sign-ins of known identities at the same moment, which share their statements.
 @Suite("Sign-ins in batches", .database, .testProvider)

@@ -1,17 +1,17 @@
 import Accounts
 import Delivery
+import Domain
 import Foundation
 import IdentityService
 import InMemoryLogging
-import Domain
 import Logging
 import Postgres
 import Projects
-import SMTPClient
 import Secrets
+import SMTPClient
 import Storage
-import TestKit
 import Testing
+import TestKit
 
 /// The outbox is the database's, not a test's: one at a time.
 @Suite("Mails in the outbox", .database, .serialized, .timeLimit(.minutes(10)))

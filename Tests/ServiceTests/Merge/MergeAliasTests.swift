@@ -1,10 +1,10 @@
-import Foundation
 import Domain
+import Foundation
 import Postgres
 import Projects
 import Storage
-import TestKit
 import Testing
+import TestKit
 
 @Suite("Ids of merged accounts", .database, .serialized, .timeLimit(.minutes(10)))
 struct MergeAliasTests {

@@ -1,10 +1,10 @@
-import Foundation
 import Domain
+import Foundation
 import Postgres
 import Projects
 import Storage
-import TestKit
 import Testing
+import TestKit
 
 /// Two accounts that look like anybody's, the same for the same seed.
 private struct MadeUpPair {

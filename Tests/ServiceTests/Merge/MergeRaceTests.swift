@@ -1,10 +1,10 @@
-import Foundation
 import Domain
+import Foundation
 import Postgres
 import Projects
 import Storage
-import TestKit
 import Testing
+import TestKit
 
 @Suite("Merges that meet something else", .database, .serialized, .timeLimit(.minutes(RaceRounds.minutes)))
 struct MergeRaceTests {

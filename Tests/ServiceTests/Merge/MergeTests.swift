@@ -1,11 +1,11 @@
-import Foundation
 import Domain
+import Foundation
 import Postgres
 import Projects
 import Secrets
 import Storage
-import TestKit
 import Testing
+import TestKit
 
 @Suite("accounts:merge", .database, .serialized, .timeLimit(.minutes(10)))
 struct MergeTests {

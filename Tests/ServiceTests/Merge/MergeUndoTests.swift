@@ -1,13 +1,13 @@
 import Accounts
 import Development
+import Domain
 import Foundation
 import IdentityService
-import Domain
 import Postgres
 import Projects
 import Storage
-import TestKit
 import Testing
+import TestKit
 
 @Suite("accounts:undoMerge", .database, .testProvider, .serialized, .timeLimit(.minutes(10)))
 struct MergeUndoTests {

@@ -1,12 +1,12 @@
 import Delivery
-import Foundation
 import Domain
+import Foundation
 import Postgres
 import Projects
 import Secrets
 import Storage
-import TestKit
 import Testing
+import TestKit
 
 /// An email that was requested, with what its requester got back and what its reader sees.
 private struct EmailedCode: Sendable {

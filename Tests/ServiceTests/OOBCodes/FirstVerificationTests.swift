@@ -1,7 +1,7 @@
 import Delivery
 import Development
-import Foundation
 import Domain
+import Foundation
 import Postgres
 import Projects
 import Storage

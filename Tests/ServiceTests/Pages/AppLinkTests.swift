@@ -1,10 +1,10 @@
 import Delivery
-import Foundation
 import Domain
+import Foundation
 import Projects
 import Storage
-import TestKit
 import Testing
+import TestKit
 import Text
 
 @Suite("Links in emails that open apps", .database)

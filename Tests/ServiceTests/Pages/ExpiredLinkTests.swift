@@ -3,8 +3,8 @@ import Delivery
 import Domain
 import Projects
 import Storage
-import TestKit
 import Testing
+import TestKit
 
 @Suite("Links of mails that have expired", .database, .serialized)
 struct ExpiredLinkTests {

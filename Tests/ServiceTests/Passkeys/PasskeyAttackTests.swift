@@ -1,12 +1,12 @@
 import Crypto
+import Domain
 import Foundation
 import InMemoryLogging
-import Domain
 import Passkeys
 import Projects
 import StrictJSON
-import TestKit
 import Testing
+import TestKit
 
 @Suite("Passkeys that do not sign in", .database)
 struct PasskeyAttackTests {

@@ -1,7 +1,7 @@
 import Domain
 import Projects
-import TestKit
 import Testing
+import TestKit
 
 @Suite("Passkeys and second factors", .database)
 struct PasskeyFactorTests {

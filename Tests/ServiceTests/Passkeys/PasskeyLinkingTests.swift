@@ -2,8 +2,8 @@ import Development
 import Domain
 import Projects
 import Storage
-import TestKit
 import Testing
+import TestKit
 
 @Suite("Passkeys of accounts that change hands", .database)
 struct PasskeyLinkingTests {

@@ -1,8 +1,8 @@
 import Domain
 import Projects
 import Storage
-import TestKit
 import Testing
+import TestKit
 
 /// `passkeyConfig.secondFactor`: who signs in by another method shows a passkey as well.
 @Suite("Passkeys as the second factor", .database)

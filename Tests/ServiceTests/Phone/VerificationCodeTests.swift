@@ -1,16 +1,16 @@
-import IdentityService
 import Accounts
 import Delivery
-import Foundation
-import InMemoryLogging
 import Domain
+import Foundation
+import IdentityService
+import InMemoryLogging
 import Logging
 import Postgres
 import Projects
 import Secrets
 import Storage
-import TestKit
 import Testing
+import TestKit
 
 @Suite("Codes of SMS", .database, .serialized)
 struct VerificationCodeTests {

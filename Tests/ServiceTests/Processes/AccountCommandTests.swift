@@ -1,8 +1,8 @@
-import Foundation
 import Domain
+import Foundation
 import Projects
-import TestKit
 import Testing
+import TestKit
 
 /// The commands that answer questions about accounts.
 @Suite("identity users, identity providers", .database, .timeLimit(.minutes(10)))

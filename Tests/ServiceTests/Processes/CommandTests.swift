@@ -1,12 +1,12 @@
-import Foundation
 import Domain
+import Foundation
 import Logging
 import Postgres
 import Projects
 import Secrets
 import Storage
-import TestKit
 import Testing
+import TestKit
 
 /// The commands that administer a deployment.
 @Suite("identity commands", .database, .timeLimit(.minutes(10)))

@@ -1,9 +1,9 @@
 import Development
-import Foundation
 import Domain
+import Foundation
 import StrictJSON
-import TestKit
 import Testing
+import TestKit
 import Text
 
 /// `identity dev`, as a newcomer runs it.

@@ -1,14 +1,14 @@
 import Delivery
-import Foundation
 import Domain
+import Foundation
 import Logging
 import Postgres
 import Projects
-import SMTPClient
 import Secrets
+import SMTPClient
 import Storage
-import TestKit
 import Testing
+import TestKit
 
 /// `identity serve`, over a migrated database.
 @Suite("identity serve", .database, .timeLimit(.minutes(10)))

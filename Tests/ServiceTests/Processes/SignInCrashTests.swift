@@ -1,11 +1,11 @@
 import Development
-import Foundation
 import Domain
+import Foundation
 import Postgres
 import Projects
 import Secrets
-import TestKit
 import Testing
+import TestKit
 import Text
 
 /// `identity dev` with a provider of this process, killed in the middle of a sign-in.

@@ -1,12 +1,12 @@
 import Delivery
-import Foundation
 import Domain
+import Foundation
 import Postgres
 import Projects
 import Secrets
 import Storage
-import TestKit
 import Testing
+import TestKit
 import Text
 
 /// A service whose project asks for a CAPTCHA before everything that it can, and the verifier.

@@ -3,8 +3,8 @@ import Domain
 import Projects
 import Secrets
 import Storage
-import TestKit
 import Testing
+import TestKit
 
 @Suite("Limits: numbers of the deployment, of networks and of visitors", .database, .testProvider)
 struct DeploymentLimitTests {

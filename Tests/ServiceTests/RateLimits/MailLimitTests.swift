@@ -2,8 +2,8 @@ import Delivery
 import Domain
 import Projects
 import Storage
-import TestKit
 import Testing
+import TestKit
 
 /// Mails that anybody can have sent to anybody.
 @Suite("Limits: mails", .database)

@@ -5,8 +5,8 @@ import Projects
 import Secrets
 import Sessions
 import Storage
-import TestKit
 import Testing
+import TestKit
 
 /// New accounts, codes, questions: what one network address may do in an hour.
 @Suite("Limits: requests of an address", .database, .testProvider)

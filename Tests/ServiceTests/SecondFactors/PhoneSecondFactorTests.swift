@@ -1,8 +1,8 @@
 import Domain
 import Projects
 import Storage
-import TestKit
 import Testing
+import TestKit
 
 @Suite("Phones as second factors", .database, .serialized)
 struct PhoneSecondFactorTests {

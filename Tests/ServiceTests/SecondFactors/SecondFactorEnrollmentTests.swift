@@ -1,12 +1,12 @@
+import Domain
 import Foundation
 import InMemoryLogging
-import Domain
 import Postgres
 import Projects
 import Secrets
 import Storage
-import TestKit
 import Testing
+import TestKit
 import Text
 
 @Suite("Enrolling second factors", .database, .testProvider, .serialized)

@@ -4,8 +4,8 @@ import Postgres
 import Projects
 import Storage
 import StrictJSON
-import TestKit
 import Testing
+import TestKit
 
 /// A way to sign in that comes before a second factor.
 private enum FirstFactor: String, CaseIterable, CustomTestStringConvertible {

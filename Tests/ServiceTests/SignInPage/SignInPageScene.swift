@@ -1,11 +1,11 @@
 import Development
+import Domain
 import Foundation
 import HTTPTypes
-import Domain
 import Projects
 import Secrets
-import TestKit
 import Testing
+import TestKit
 import Text
 
 /// A person at the sign-in page, in a browser without scripts, sent there by an app.

@@ -1,13 +1,13 @@
 import Delivery
 import Development
-import Foundation
 import Domain
+import Foundation
 import Postgres
 import Projects
 import Storage
 import StrictJSON
-import TestKit
 import Testing
+import TestKit
 import Text
 
 @Suite("The sign-in page", .database, .testProvider)

@@ -1,12 +1,12 @@
 import Development
+import Domain
 import Foundation
 import HTTPTypes
-import Domain
 import Projects
 import Secrets
 import Storage
-import TestKit
 import Testing
+import TestKit
 import Text
 
 @Suite("Attacks on the sign-in page", .database, .testProvider)

@@ -1,14 +1,14 @@
+import Domain
 import Federation
 import Foundation
-import Domain
 import Logging
 import Postgres
 import Projects
 import Secrets
 import Sessions
 import Storage
-import TestKit
 import Testing
+import TestKit
 
 /// The generic plans of the hot statements, in `Sources/Storage/Batches/Plans`.
 ///

@@ -1,11 +1,11 @@
 import Crypto
 import Development
-import Foundation
 import Domain
+import Foundation
 import Projects
 import Secrets
-import TestKit
 import Testing
+import TestKit
 
 extension OperationCase {
     static let notifications: [OperationCase] = [

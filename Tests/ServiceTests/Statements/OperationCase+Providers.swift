@@ -1,7 +1,7 @@
 import Development
 import Domain
-import TestKit
 import Testing
+import TestKit
 
 extension OperationCase {
     static let providers: [OperationCase] = [

@@ -1,12 +1,12 @@
-import Foundation
 import Domain
+import Foundation
 import Logging
 import Postgres
 import Projects
 import Secrets
 import Storage
-import TestKit
 import Testing
+import TestKit
 
 @Suite("The planner's statistics", .serialized)
 struct TableStatisticsTests {

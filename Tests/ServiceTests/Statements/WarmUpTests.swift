@@ -1,6 +1,6 @@
+import Domain
 import Federation
 import Foundation
-import Domain
 import Logging
 import Postgres
 import Projects
@@ -8,8 +8,8 @@ import Secrets
 import Sessions
 import Storage
 import Synchronization
-import TestKit
 import Testing
+import TestKit
 
 @Suite("Warm-up", .database)
 struct WarmUpTests {

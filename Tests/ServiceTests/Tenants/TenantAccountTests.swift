@@ -1,13 +1,13 @@
 import Delivery
 import Development
-import Foundation
 import Domain
+import Foundation
 import Projects
 import Secrets
 import Storage
 import StrictJSON
-import TestKit
 import Testing
+import TestKit
 
 /// What apps and admins do in a tenant.
 @Suite("Accounts of tenants", .database, .testProvider, .serialized)

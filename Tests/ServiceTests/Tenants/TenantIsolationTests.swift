@@ -1,12 +1,12 @@
 import Development
-import Foundation
 import Domain
+import Foundation
 import Projects
 import Secrets
 import Storage
 import StrictJSON
-import TestKit
 import Testing
+import TestKit
 
 /// What is of one tenant is nothing in another, in its project, or in another project.
 @Suite("Isolation of tenants", .database, .testProvider, .serialized)

@@ -2,8 +2,8 @@ import Development
 import Domain
 import Projects
 import Storage
-import TestKit
 import Testing
+import TestKit
 
 /// A project with two tenants in which everything is switched on, each with its own configuration of `oidc.acme`.
 struct TenantScene: Sendable {

@@ -1,19 +1,19 @@
 import Accounts
 import Delivery
 import Development
+import Domain
 import Foundation
 import IdentityService
-import Domain
 import Logging
 import Outbound
 import Postgres
 import Projects
-import SMTPClient
 import Secrets
 import ServiceLifecycle
+import SMTPClient
 import Storage
-import TestKit
 import Testing
+import TestKit
 
 /// The outbox is the database's, not a test's: one at a time.
 @Suite("The outbox", .database, .serialized, .timeLimit(.minutes(10)))

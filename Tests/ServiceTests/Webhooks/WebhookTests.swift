@@ -2,18 +2,18 @@ import Accounts
 import Crypto
 import Delivery
 import Development
+import Domain
 import Foundation
 import IdentityService
 import InMemoryLogging
-import Domain
 import Logging
 import Outbound
 import Postgres
 import Projects
 import Secrets
 import Storage
-import TestKit
 import Testing
+import TestKit
 
 /// The outbox is the database's, not a test's: one at a time.
 @Suite("Webhooks", .database, .serialized, .timeLimit(.minutes(10)))

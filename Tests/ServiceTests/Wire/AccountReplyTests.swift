@@ -1,11 +1,11 @@
 import Accounts
+import Domain
 import Foundation
 import IdentityService
-import Domain
 import Passwords
 import StrictJSON
-import TestKit
 import Testing
+import TestKit
 
 @Suite("User objects")
 struct AccountReplyTests {

@@ -1,12 +1,12 @@
 import Accounts
+import Domain
 import Federation
 import Foundation
 import IdentityService
-import Domain
 import Secrets
 import StrictJSON
-import TestKit
 import Testing
+import TestKit
 
 @Suite("Answers of signInWithIdp")
 struct FederatedSignInReplyTests {

@@ -1,8 +1,8 @@
+import Domain
 import Foundation
 import IdentityService
-import Domain
-import TestKit
 import Testing
+import TestKit
 import Text
 
 /// What the hot paths read and write by hand, with Foundation as the judge.

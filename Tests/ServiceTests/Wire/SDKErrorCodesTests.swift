@@ -1,7 +1,7 @@
-import IdentityService
 import Domain
-import TestKit
+import IdentityService
 import Testing
+import TestKit
 
 /// `sdk-error-codes.tsv`: which of our error codes the sources of Google's SDKs name.
 ///

@@ -1,12 +1,12 @@
 import Accounts
+import Domain
 import Federation
 import HTTPTypes
 import IdentityService
-import Domain
 import NIOCore
 import Storage
-import TestKit
 import Testing
+import TestKit
 
 @Suite("Errors on the wire")
 struct WireErrorTests {

@@ -1,6 +1,6 @@
 import Development
-import Foundation
 package import Domain
+import Foundation
 package import Projects
 import Storage
 import Text

@@ -1,9 +1,9 @@
 import Delivery
-import Foundation
 import Domain
+import Foundation
 import Projects
-import TestKit
 import Testing
+import TestKit
 
 @Suite("Languages of mails and texts")
 struct MailLanguageTests {

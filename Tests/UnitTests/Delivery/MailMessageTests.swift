@@ -1,11 +1,11 @@
 import Delivery
-import Foundation
 import Domain
+import Foundation
 import Projects
-import SMTPClient
 import Secrets
-import TestKit
+import SMTPClient
 import Testing
+import TestKit
 
 /// What mails say, as Python's `email` reads them.
 @Suite("Mails", .timeLimit(.minutes(10)))

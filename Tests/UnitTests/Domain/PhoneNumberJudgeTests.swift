@@ -1,7 +1,7 @@
-import Foundation
 import Domain
-import TestKit
+import Foundation
 import Testing
+import TestKit
 
 /// PyPI's `phonenumbers`, the port of libphonenumber, as the judge (`Tests/PhoneNumbers/judge.py`).
 @Suite("Phone numbers")

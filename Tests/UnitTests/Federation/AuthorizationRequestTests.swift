@@ -1,7 +1,7 @@
 import Crypto
+import Domain
 import Federation
 import Foundation
-import Domain
 import Projects
 import Secrets
 import Testing

@@ -1,13 +1,13 @@
 import Crypto
+import Domain
 import Federation
 import Foundation
-import Domain
 import Outbound
 import Projects
 import Secrets
 import StrictJSON
-import TestKit
 import Testing
+import TestKit
 
 /// How the service shows the token endpoint who it is.
 @Suite struct ClientAuthenticationTests {

@@ -1,13 +1,13 @@
 import Crypto
+import Domain
 import Federation
 import Foundation
-import Domain
 import Outbound
 import Projects
 import Secrets
 import Synchronization
-import TestKit
 import Testing
+import TestKit
 
 @Suite struct DiscoveryTests {
     @Test(arguments: ["", "/", "x", nil] as [String?])

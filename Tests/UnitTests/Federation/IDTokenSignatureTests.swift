@@ -1,8 +1,8 @@
 import Crypto
 import CryptoExtras
+import Domain
 import Federation
 import Foundation
-import Domain
 import Secrets
 import Testing
 

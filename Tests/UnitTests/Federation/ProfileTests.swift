@@ -1,6 +1,6 @@
+import Domain
 import Federation
 import Foundation
-import Domain
 import Projects
 import Secrets
 import StrictJSON

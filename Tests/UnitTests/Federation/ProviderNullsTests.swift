@@ -1,6 +1,6 @@
+import Domain
 import Federation
 import Foundation
-import Domain
 import OAuth
 import Projects
 import Secrets

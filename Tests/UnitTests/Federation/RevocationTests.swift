@@ -1,5 +1,5 @@
-import Federation
 import Domain
+import Federation
 import Projects
 import Secrets
 import Testing

@@ -1,10 +1,10 @@
+import Domain
 import Federation
 import Foundation
-import Domain
 import Projects
 import StrictJSON
-import TestKit
 import Testing
+import TestKit
 
 @Suite struct TokenEndpointTests {
     struct Case: Sendable, CustomTestStringConvertible {

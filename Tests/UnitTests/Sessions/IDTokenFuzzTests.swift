@@ -1,12 +1,12 @@
+import Domain
 import Foundation
 import JWTKit
-import Domain
 import Projects
 import Secrets
 import Sessions
 import StrictJSON
-import TestKit
 import Testing
+import TestKit
 
 /// jwt-kit as the judge of ID tokens with claims of every kind.
 @Suite("ID tokens against jwt-kit")

@@ -1,6 +1,6 @@
 import Crypto
-import Foundation
 import Domain
+import Foundation
 import Projects
 import Secrets
 import Sessions

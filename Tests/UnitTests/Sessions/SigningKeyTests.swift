@@ -1,8 +1,8 @@
 import Crypto
 import CryptoExtras
+import Domain
 import Foundation
 import JWTKit
-import Domain
 import Sessions
 import SwiftASN1
 import SystemCrypto

@@ -1,12 +1,12 @@
 import Development
+import Domain
 import Federation
 import Foundation
-import Domain
 import Projects
 import Secrets
 import StrictJSON
-import TestKit
 import Testing
+import TestKit
 
 /// What `identity dev` brings along for people to sign in with.
 @Suite struct DemoProvidersTests {

@@ -1,12 +1,12 @@
 import Development
+import Domain
 import Federation
 import Foundation
-import Domain
 import Outbound
 import Projects
 import Secrets
-import TestKit
 import Testing
+import TestKit
 
 /// The service's own client against the test provider, with a person in front of the page.
 @Suite struct TestProviderFederationTests {

@@ -1,5 +1,5 @@
-import Testing
 import Requests
+import Testing
 
 @Suite("Trace context")
 struct TraceContextTests {

@@ -1,14 +1,14 @@
 import Crypto
 import Development
+import Domain
 import Foundation
 import InMemoryLogging
-import Domain
 import Projects
 import Secrets
 import Storage
 import StrictJSON
-import TestKit
 import Testing
+import TestKit
 
 /// Notifications as the providers send them.
 extension ProviderScene {

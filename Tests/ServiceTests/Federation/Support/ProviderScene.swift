@@ -1,13 +1,13 @@
 import Development
+import Domain
 import Foundation
 import InMemoryLogging
-import Domain
 import Logging
 import Outbound
 import Projects
 import StrictJSON
-import TestKit
 import Testing
+import TestKit
 
 /// A service with one provider, where Ada has an account.
 ///
