@@ -6,6 +6,7 @@ import errno
 import glob
 import http.client
 import os
+import re
 import secrets
 import shutil
 import signal
@@ -13,6 +14,7 @@ import struct
 import subprocess
 import tempfile
 import time
+import urllib.request
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 PROJECT = "soak-project"
@@ -30,6 +32,20 @@ def wait_until(condition, seconds=30, what="it"):
             raise TimeoutError(f"{what} took more than {seconds} s")
         time.sleep(0.02)
     return found
+
+
+def await_configuration(*metrics):
+    """Waits until the nodes with these metrics have read the configuration once more."""
+    since = time.monotonic()
+
+    def is_read(url):
+        asked = time.monotonic()
+        with urllib.request.urlopen(url, timeout=30) as answer:
+            age = re.search(r"(?m)^identity_configuration_age_seconds (\S+)$", answer.read().decode()).group(1)
+        return asked - float(age) > since
+
+    for url in metrics:
+        wait_until(lambda: is_read(url), 60, f"the configuration at {url}")
 
 
 class Server:

@@ -29,8 +29,9 @@ from cryptography.hazmat.primitives.asymmetric import ec
 
 import document
 
-sys.path.append(str(document.ROOT / "Tests/Passkeys"))
+sys.path += [str(document.ROOT / "Tests/Passkeys"), str(document.ROOT / "Tests/Release")]
 import authenticator
+import cluster as clusters
 
 PROGRAM = os.environ.get("IDENTITY_PROGRAM", str(document.ROOT / ".build/dist/program/identity"))
 # Its lower case of I is not i: no answer may depend on it.
@@ -238,7 +239,7 @@ class World:
         self.need("updateDefaultSupportedIdpConfig", path={"project": PROJECT, "config": "github.com"}, json=body, query=mask)
 
         self.service_account, self.workload = self.make_service_account(), self.make_workload()
-        time.sleep(1)  # until every process knows of them
+        clusters.await_configuration(self.urls["dev"] + "/metrics", self.urls["metrics"] + "/metrics")
 
     def make_service_account(self):
         """The file of a service account of the project."""

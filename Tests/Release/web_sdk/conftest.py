@@ -13,8 +13,8 @@ import pathlib
 import shutil
 import signal
 import subprocess
+import sys
 import threading
-import time
 
 import jwt
 import playwright.sync_api
@@ -24,6 +24,9 @@ import requests
 import bundle
 
 HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent))
+import cluster as clusters  # noqa: E402
+
 PROJECT = "demo-project"
 
 
@@ -151,12 +154,12 @@ def settings(service):
                 value = value.get(name, {})
             changed[path] = value if value != {} or not isinstance(new, bool) else False
         service.configure(**members)
-        time.sleep(0.6)  # A change counts everywhere within half a second.
+        clusters.await_configuration(service.url + "/metrics")
 
     yield change
     if changed:
         service.configure(**changed)
-        time.sleep(0.6)
+        clusters.await_configuration(service.url + "/metrics")
 
 
 # --- The app
