@@ -178,15 +178,28 @@ package struct AccountMerge: Sendable, Hashable {
 package struct MergeRecord: Sendable, Hashable, Codable {
     /// The values that an undo compares with the current ones.
     package struct Fields: Sendable, Hashable, Codable {
-        /// In the order of ``Profile/ofAccounts``; a record of an earlier release may have fewer.
-        var profile: [String?]
+        /// By the names of ``Profile/ofAccounts``.
+        var profile: [String: String]
         var emailLinkSignIn: Bool
         var passwordUpdatedAt: Date?
 
         init(_ account: Account) {
-            profile = Profile.ofAccounts.map { account.profile[$0] }
+            let texts = Profile.ofAccounts.map { ($0.name, account.profile[$0]) }
+            profile = Dictionary(uniqueKeysWithValues: texts).compactMapValues(\.self)
             emailLinkSignIn = account.emailLinkSignIn
             passwordUpdatedAt = account.passwordUpdatedAt
+        }
+
+        package init(from decoder: any Decoder) throws {
+            let values = try decoder.container(keyedBy: CodingKeys.self)
+            emailLinkSignIn = try values.decode(Bool.self, forKey: .emailLinkSignIn)
+            passwordUpdatedAt = try values.decodeIfPresent(Date.self, forKey: .passwordUpdatedAt)
+            do { profile = try values.decode([String: String].self, forKey: .profile) } catch {
+                // Records of before the first release have a list.
+                let names = ["displayName", "photoURL", "screenName", "language", "timeZone", "dateOfBirth"]
+                let texts = zip(names, try values.decode([String?].self, forKey: .profile))
+                profile = Dictionary(uniqueKeysWithValues: texts.map { ($0, $1) }).compactMapValues(\.self)
+            }
         }
     }
 

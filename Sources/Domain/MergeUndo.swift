@@ -98,9 +98,8 @@ package struct MergeUndo: Sendable, Hashable {
         if Self.returnFactors(record.factors, from: &back, to: &restored, keepsLost: isTakenOver) {
             left.append(AccountMerge.secondFactors)
         }
-        for (field, (before, after)) in zip(Profile.ofAccounts, zip(record.before.profile, record.after.profile))
-        where survivor.profile[field] == after {
-            back.profile[field] = before
+        for field in Profile.ofAccounts where survivor.profile[field] == record.after.profile[field.name] {
+            back.profile[field] = record.before.profile[field.name]
         }
         self.survivor = back
         self.restored = restored

@@ -269,6 +269,8 @@ final class Pool: @unchecked Sendable {
             forgetConnection(of: worker)
             guard !mayDial else {
                 dialing += 1
+                // A connection that is there answers sooner than a new one is opened.
+                if !idle.isEmpty { wakeOne() }
                 return (true, [Job]())
             }
             // The other connections may be dead too, which only their workers can find out.

@@ -16,7 +16,7 @@ package enum SignInPlan: Sendable {
     /// K4: only the session changes.
     case keep
 
-    /// The account as it was read, of a sign-in.
+    /// The account as it was read; nil for one that is new, or stays as it is.
     package var before: Account? {
         switch self {
         case .signIn(let account, _, _), .signInAndLink(let account, _), .takeOver(let account), .link(let account, _):

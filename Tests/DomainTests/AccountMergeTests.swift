@@ -182,4 +182,24 @@ struct AccountMergeTests {
         #expect(part.restored.secondFactors.map(\.id) == ["2"])
         #expect(part.survivor.displayName == "C" && part.survivor.hasPassword && part.survivor.phoneNumber == "+3")
     }
+    @Test("a record of before the first release, with a list of the profile, is read as it was meant")
+    func earlierRecord() throws {
+        let survivor = account("S") { $0.timeZone = "Asia/Tokyo" }
+        let merged = account("M") { ($0.displayName, $0.dateOfBirth) = ("B", "2000-01-01") }
+        let record = AccountMerge(of: merged, into: survivor, dropping: [], seconds: 9).record
+        let data = try JSONEncoder().encode(record)
+        #expect(try JSONDecoder().decode(MergeRecord.self, from: data) == record)
+        var object = try #require(JSONSerialization.jsonObject(with: data) as? [String: Any])
+        let lists: [String: [String?]] = [
+            "before": [nil, nil, nil, nil, "Asia/Tokyo", nil],
+            "after": ["B", nil, nil, nil, "Asia/Tokyo", "2000-01-01"],
+        ]
+        for (name, list) in lists {
+            var fields = try #require(object[name] as? [String: Any])
+            fields["profile"] = list.map { $0 ?? NSNull() as Any }
+            object[name] = fields
+        }
+        let earlier = try JSONSerialization.data(withJSONObject: object)
+        #expect(try JSONDecoder().decode(MergeRecord.self, from: earlier) == record)
+    }
 }

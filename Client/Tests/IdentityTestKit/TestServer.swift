@@ -45,12 +45,11 @@ package final class TestServer: Sendable {
     }
 
     deinit {
-        shutdown(descriptor, Int32(SHUT_RDWR))
+        let isOver = shutdown(descriptor, Int32(SHUT_RDWR)) == 0
         isClosed.withLock { $0 = true }
-        // Where a shutdown does not end `accept`, a connection does.
-        if let port = url.port, let connection = try? Self.bound(port: UInt16(port), { connect($0, $1, $2) }) {
-            close(connection)
-        }
+        // On Darwin a shutdown does not end `accept`, but a connection does.
+        guard !isOver, let port = url.port else { return }
+        if let connection = try? Self.bound(port: UInt16(port), { connect($0, $1, $2) }) { close(connection) }
     }
 
     /// A complete response, with JSON unless `type` says otherwise.

@@ -92,7 +92,7 @@ struct PostgresFailureTests {
         await client.close()
     }
 
-    @Test func aConnectionThatIsLeftRunsWhatAnotherCannot() async throws {
+    @Test(.database) func aConnectionThatIsLeftRunsWhatAnotherCannot() async throws {
         let conninfo = TestDatabase.current.conninfo
         let client = PostgresClient(quietly: .patient(conninfo, connections: 2))
         let admin = PostgresClient(
