@@ -16,7 +16,6 @@ import signal
 import statistics
 import subprocess
 import sys
-import threading
 import time
 
 import bench

@@ -1,6 +1,5 @@
 """mod_auth_openidc, in Apache: signs in, refreshes, is logged out through the back channel, and signs out everywhere."""
 
-import os
 import pathlib
 import secrets
 import socket

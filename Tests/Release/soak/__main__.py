@@ -14,7 +14,6 @@ import json
 import os
 import random
 import sys
-import tempfile
 import time
 
 sys.path[:0] = [os.path.dirname(os.path.abspath(__file__)), os.path.dirname(os.path.dirname(os.path.abspath(__file__)))]

@@ -2,7 +2,6 @@
 
 import asyncio
 import signal
-import subprocess
 import time
 
 

@@ -13,7 +13,6 @@ import http.client
 import http.server
 import json
 import os
-import pathlib
 import shutil
 import ssl
 import subprocess
