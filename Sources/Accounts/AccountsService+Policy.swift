@@ -6,14 +6,13 @@ import Storage
 extension AccountsService {
     /// A provider in the caller's project or tenant; nil if it is not configured.
     func provider(_ id: ProviderID, _ caller: Caller) -> ProviderConfiguration? {
-        configuration.snapshot.provider(id, project: caller.project.id, tenant: caller.tenant)
+        configuration.snapshot.provider(id, in: caller.scope)
     }
 
     /// All enabled methods, among those of the account and the others.
     func usableMethods(of account: Account, _ caller: Caller) -> Set<ProviderID> {
         configuration.snapshot.usableMethods(
             of: caller.project,
-            tenant: caller.tenant,
             unconfigured: development ? account.methods : []
         )
     }

@@ -12,7 +12,7 @@ extension AccountsService {
     ) async throws(AssertionError) -> ServiceAccountKey {
         let found = await configuration.findingNew(from: nil) { () -> [ServiceAccountKey]? in
             let keys = configuration.snapshot.serviceAccountKeys(of: assertion.issuer).filter { key in
-                key.isCurrent(now: seconds) && scope.map { key.scopes.contains($0) } ?? true
+                key.credential.isCurrent(now: seconds) && scope.map { key.scopes.contains($0) } ?? true
                     && assertion.keyID ?? key.id == key.id
             }
             return keys.isEmpty ? nil : keys

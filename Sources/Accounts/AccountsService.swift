@@ -84,7 +84,3 @@ package struct AccountsService: Sendable {
         AccountID(random.text(28, of: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"))
     }
 }
-
-extension Caller {
-    var scope: Scope { Scope(project: project.id, tenant: tenant) }
-}

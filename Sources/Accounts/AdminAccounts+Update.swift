@@ -39,7 +39,7 @@ extension AdminAccounts {
     }
 
     /// Changes any field of an account for an admin, including the removal of the last sign-in method.
-    package func update(_ request: Changes, _ project: Project, _ tenant: TenantID) async throws -> Account {
+    package func update(_ request: Changes, _ project: Project) async throws -> Account {
         let id = try Self.required(request.localID)
         let email = try Self.email(request.email)
         let displayName = try ProfileRules.displayName(request.displayName)
@@ -54,7 +54,7 @@ extension AdminAccounts {
             } else { nil }
         let now = service.now()
         let seconds = service.seconds
-        let changed = try await service.change(named: id, Caller(project: project, tenant: tenant)) { account, _ in
+        let changed = try await service.change(named: id, Caller(project: project)) { account, _ in
             try account.require(version: request.version)
             var changes = AccountChanges()
             changes.emailVerified = request.emailVerified

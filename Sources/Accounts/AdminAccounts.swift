@@ -25,7 +25,7 @@ package struct AdminAccounts: Sendable {
     }
 
     /// Creates an account; stores `disabled` even if false, as Firebase does.
-    package func create(_ new: NewAccount, _ project: Project, _ tenant: TenantID) async throws -> Account {
+    package func create(_ new: NewAccount, _ project: Project) async throws -> Account {
         let id =
             try new.localID.map { text throws(AccountsError) in try Self.accountID(text) } ?? service.newAccountID()
         var account = Account(id: id, validSince: service.seconds, createdAt: service.now())
@@ -52,7 +52,7 @@ package struct AdminAccounts: Sendable {
                 password: stored,
                 session: nil,
                 isTold: project.settings.delivery.takes(.accountCreated),
-                in: Scope(project: project.id, tenant: tenant),
+                in: project.scope,
                 now: service.now()
             )
         } catch let conflict as ClaimConflict {
@@ -84,9 +84,9 @@ package struct AdminAccounts: Sendable {
     }
 
     /// The accounts that any selector matches; selectors without a match are ignored.
-    package func lookUp(_ selectors: Selectors, _ project: Project, _ tenant: TenantID) async throws -> [Account] {
+    package func lookUp(_ selectors: Selectors, _ project: Project) async throws -> [Account] {
         guard selectors.count > 0 else { throw AccountsError.missingIDToken }
-        let scope = Scope(project: project.id, tenant: tenant)
+        let scope = project.scope
         var named = AccountSelectors(
             accounts: selectors.localIDs.map { AccountID($0) },
             emails: selectors.emails.compactMap { EmailAddress($0) },
@@ -126,15 +126,14 @@ package struct AdminAccounts: Sendable {
         maxResults: Int,
         after: AccountID?,
         exports: Bool,
-        _ project: Project,
-        _ tenant: TenantID
+        _ project: Project
     ) async throws -> [ListedAccount] {
         guard maxResults > 0 else { return [] }
         return try await service.accounts.list(
             after: after,
             limit: min(maxResults, 1000),
             exportedAt: exports ? service.now() : nil,
-            in: Scope(project: project.id, tenant: tenant)
+            in: project.scope
         )
     }
 
@@ -142,11 +141,10 @@ package struct AdminAccounts: Sendable {
     package func delete(
         localID: String?,
         version: Int64? = nil,
-        _ project: Project,
-        _ tenant: TenantID
+        _ project: Project
     ) async throws {
         let account = try Self.required(localID)
-        let caller = Caller(project: project, tenant: tenant)
+        let caller = Caller(project: project)
         _ = try await service.change(named: account, caller) { account, _ in
             try account.require(version: version)
             var changes = AccountChanges()
@@ -159,20 +157,18 @@ package struct AdminAccounts: Sendable {
     package func credentialState(
         localID: String?,
         provider: ProviderID,
-        _ project: Project,
-        _ tenant: TenantID
+        _ project: Project
     ) async throws -> ReadCredentialState.Result {
-        let caller = Caller(project: project, tenant: tenant)
+        let caller = Caller(project: project)
         let account = try await service.existingAccount(localID, in: caller.scope)
         return try await ReadCredentialState(service: service)(account, provider, caller)
     }
 
     package func listSessions(
         localID: String?,
-        _ project: Project,
-        _ tenant: TenantID
+        _ project: Project
     ) async throws -> [SessionSummary] {
-        let scope = Scope(project: project.id, tenant: tenant)
+        let scope = project.scope
         let account = try await service.existingAccount(localID, in: scope)
         let idle = project.settings.sessionsIdle(at: service.now())
         return try await service.sessions.list(of: account, idleSince: idle, in: scope)
@@ -182,10 +178,9 @@ package struct AdminAccounts: Sendable {
     /// The account's detached credentials, latest first.
     package func listDetachedCredentials(
         localID: String?,
-        _ project: Project,
-        _ tenant: TenantID
+        _ project: Project
     ) async throws -> [DetachedCredential] {
-        let scope = Scope(project: project.id, tenant: tenant)
+        let scope = project.scope
         let account = try await service.existingAccount(localID, in: scope)
         return try await service.accounts.detached(from: account, in: scope)
     }
@@ -194,10 +189,9 @@ package struct AdminAccounts: Sendable {
     package func signOut(
         localID: String?,
         sessionID: String?,
-        _ project: Project,
-        _ tenant: TenantID
+        _ project: Project
     ) async throws {
-        let scope = Scope(project: project.id, tenant: tenant)
+        let scope = project.scope
         let account = try await service.existingAccount(localID, in: scope)
         guard let sessionID else {
             _ = try await service.sessions.revoke(.all, of: account, in: scope, now: service.now())

@@ -5,8 +5,8 @@ import Text
 
 /// The caller of an end-user operation: the project of the API key, and the device.
 package struct Caller: Sendable {
+    /// Or the tenant of it, once the caller has entered one.
     package var project: Project
-    package var tenant: TenantID
     /// The `User-Agent` header, at most 256 characters; shown in lists of sessions.
     package var userAgent: String?
     /// The caller's network: /24 of IPv4, /64 of IPv6, as text.
@@ -44,7 +44,6 @@ package struct Caller: Sendable {
 
     package init(
         project: Project,
-        tenant: TenantID = .none,
         userAgent: String? = nil,
         addressPrefix: String? = nil,
         address: String? = nil,
@@ -54,7 +53,6 @@ package struct Caller: Sendable {
         language: String? = nil
     ) {
         self.project = project
-        self.tenant = tenant
         self.userAgent = userAgent
         self.addressPrefix = addressPrefix
         self.address = address
@@ -63,6 +61,9 @@ package struct Caller: Sendable {
         self.apiKey = apiKey
         self.language = language
     }
+
+    package var tenant: TenantID { project.tenant }
+    var scope: Scope { project.scope }
 
     /// Whether a page called that is neither the project's nor the service's: what counts by address counts apart, or any page
     /// that somebody visits could use up what everybody at their address has (threats.md, T-F36).
@@ -91,7 +92,7 @@ package struct Caller: Sendable {
         guard let found = project.tenants[tenant] else { throw .unknownTenant }
         guard !found.configuration.isDisabled else { throw .projectDisabled }
         var caller = self
-        (caller.project, caller.tenant) = (found.project, found.configuration.id)
+        caller.project = found.project
         return caller
     }
 }

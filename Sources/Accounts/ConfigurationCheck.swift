@@ -37,7 +37,7 @@ package struct ConfigurationCheck: Sendable {
         in snapshot: ConfigurationSnapshot,
         at now: Date
     ) -> [ConfigurationFinding] {
-        let enabled = snapshot.providers(project: project.id).filter(\.enabled)
+        let enabled = snapshot.providers(in: project.scope).filter(\.enabled)
         var report = Report(
             project: project.id,
             publicURL: deployment.publicURL(of: project),
@@ -57,7 +57,7 @@ package struct ConfigurationCheck: Sendable {
         )
         for configuration in enabled { check(configuration, &report) }
         for other in snapshot.allProjects where other.id != project.id {
-            let theirs = Set(snapshot.providers(project: other.id).filter(\.enabled).flatMap(\.clients))
+            let theirs = Set(snapshot.providers(in: other.scope).filter(\.enabled).flatMap(\.clients))
             for configuration in enabled {
                 let shared = configuration.clients.filter(theirs.contains).map(\.id)
                 report.add(

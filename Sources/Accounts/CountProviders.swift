@@ -29,37 +29,36 @@ package struct CountProviders: Sendable {
     }
 
     /// - Returns: a row for each method that is configured or that an account has, ordered by ID.
-    package func callAsFunction(_ project: Project, _ tenant: TenantID) async throws -> [Row] {
-        let scope = Scope(project: project.id, tenant: tenant)
+    package func callAsFunction(_ project: Project) async throws -> [Row] {
+        let scope = project.scope
         let counts = try await stores.accounts.methodCounts(in: scope)
-        return rows(counts, lastUses: try await stores.accounts.lastUses(in: scope), project, tenant)
+        return rows(counts, lastUses: try await stores.accounts.lastUses(in: scope), project)
     }
 
     /// The same without the last uses: reads all accounts, but no session.
-    package func accounts(_ project: Project, _ tenant: TenantID) async throws -> [Row] {
-        rows(try await stores.accounts.methodCounts(in: Scope(project: project.id, tenant: tenant)), project, tenant)
+    package func accounts(_ project: Project) async throws -> [Row] {
+        rows(try await stores.accounts.methodCounts(in: project.scope), project)
     }
 
     /// The number of accounts that can be counted for every page.
     package static let fewAccounts = 10_000
 
     /// ``accounts(_:_:)``, unless there are more than ``fewAccounts``.
-    package func ifFew(_ project: Project, _ tenant: TenantID) async throws -> [Row]? {
-        let scope = Scope(project: project.id, tenant: tenant)
+    package func ifFew(_ project: Project) async throws -> [Row]? {
+        let scope = project.scope
         let counts = try await stores.accounts.methodCounts(in: scope, ofAtMost: Self.fewAccounts)
-        return counts.map { rows($0, project, tenant) }
+        return counts.map { rows($0, project) }
     }
 
     private func rows(
         _ counts: [MethodCount],
         lastUses uses: [ProviderID: Date] = [:],
-        _ project: Project,
-        _ tenant: TenantID
+        _ project: Project
     ) -> [Row] {
         let snapshot = stores.configuration.snapshot
-        let configured = Set(snapshot.providers(project: project.id, tenant: tenant).map(\.provider))
+        let configured = Set(snapshot.providers(in: project.scope).map(\.provider))
         let held = counts.reduce(into: Set<ProviderID>()) { $0.formUnion($1.methods) }
-        let usable = snapshot.usableMethods(of: project, tenant: tenant, unconfigured: development ? held : [])
+        let usable = snapshot.usableMethods(of: project, unconfigured: development ? held : [])
         return configured.union(usable).union(held).sorted { $0.rawValue < $1.rawValue }.map { provider in
             var row = Row(provider: provider, isEnabled: usable.contains(provider), lastUsedAt: uses[provider])
             for count in counts where count.methods.contains(provider) {

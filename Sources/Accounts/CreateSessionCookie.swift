@@ -17,12 +17,11 @@ package struct CreateSessionCookie: Sendable {
     package func callAsFunction(
         idToken: String?,
         duration: Int64?,
-        _ project: Project,
-        _ tenant: TenantID
+        _ project: Project
     ) async throws -> String {
         let duration = duration ?? SessionCookie.durations.upperBound
         guard SessionCookie.durations.contains(duration) else { throw AccountsError.invalidDuration }
-        let caller = Caller(project: project, tenant: tenant)
+        let caller = Caller(project: project)
         let user = try await service.authenticate(idToken, caller: caller)
         let window = project.settings.sessionCookieSignInSeconds
         guard RecentSignIn.isRecent(authTime: user.token.authTime, now: service.seconds, window: window) else {

@@ -18,15 +18,14 @@ package struct DeleteAccounts: Sendable {
     package func callAsFunction(
         _ localIDs: [String],
         force: Bool,
-        _ project: Project,
-        _ tenant: TenantID
+        _ project: Project
     ) async throws -> [Int] {
         guard !localIDs.isEmpty, localIDs.count <= Self.limit else { throw AccountsError.tooManyLocalIDs }
         return try await withThrowingTaskGroup(of: Int?.self) { group in
             var left: [Int] = []
             for (index, localID) in localIDs.enumerated() {
                 if index >= Self.width, let refused = try await group.next() ?? nil { left.append(refused) }
-                group.addTask { try await delete(localID, force: force, project, tenant) ? nil : index }
+                group.addTask { try await delete(localID, force: force, project) ? nil : index }
             }
             for try await refused in group { if let refused { left.append(refused) } }
             return left.sorted()
@@ -36,12 +35,11 @@ package struct DeleteAccounts: Sendable {
     private func delete(
         _ localID: String,
         force: Bool,
-        _ project: Project,
-        _ tenant: TenantID
+        _ project: Project
     ) async throws -> Bool {
         guard let account = try? AdminAccounts.accountID(localID) else { return true }
         do {
-            _ = try await service.change(named: account, Caller(project: project, tenant: tenant)) { found, _ in
+            _ = try await service.change(named: account, Caller(project: project)) { found, _ in
                 guard force || found.isDisabled else { throw NotDisabled() }
                 var changes = AccountChanges()
                 changes.deletesAccount = true

@@ -373,11 +373,7 @@ package struct DeliverMessages: Service {
         _ message: OutboxStore.Message
     ) async throws -> OutboxStore.Outcome {
         let scope = Scope(project: message.project, tenant: TenantID(rawValue: tokens.tenant))
-        let configuration = service.configuration.snapshot.provider(
-            tokens.provider,
-            project: scope.project,
-            tenant: scope.tenant
-        )
+        let configuration = service.configuration.snapshot.provider(tokens.provider, in: scope)
         var rest = tokens
         rest.after = try await service.providerTokens.forget(
             tokens.provider,
@@ -397,8 +393,7 @@ package struct DeliverMessages: Service {
         }
         let found = service.configuration.snapshot.provider(
             revocation.provider,
-            project: message.project,
-            tenant: TenantID(rawValue: revocation.tenant)
+            in: Scope(project: message.project, tenant: TenantID(rawValue: revocation.tenant))
         )
         // The provider may be configured again, or this node may learn of it in a moment.
         guard let configuration = found else { return failed(message, .providerNotFound) }

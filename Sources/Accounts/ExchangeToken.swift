@@ -43,7 +43,7 @@ package struct ExchangeToken: Sendable {
             let issuer = token.issuer
             let known = await service.configuration.findingNew(from: nil) { () -> [Workload]? in
                 let workloads = service.configuration.snapshot.workloads(of: issuer)
-                    .filter { $0.isCurrent(now: service.seconds) }
+                    .filter { $0.credential.isCurrent(now: service.seconds) }
                 return workloads.isEmpty ? nil : workloads
             }
             workloads = try await service.federation.verify(token, of: known ?? [])

@@ -36,8 +36,7 @@ package struct ExplainSignIn: Sendable {
 
     package func callAsFunction(
         _ request: Request,
-        _ project: Project,
-        _ tenant: TenantID
+        _ project: Project
     ) async throws -> Explanation {
         guard let provider = request.provider, !provider.isEmpty, let subject = request.subject, !subject.isEmpty else {
             throw AccountsError.missingIdentifierForLink
@@ -45,7 +44,7 @@ package struct ExplainSignIn: Sendable {
         guard subject.utf8.count <= 255, !subject.utf8.contains(0) else { throw AccountsError.missingIdentifierForLink }
         let id = ProviderID(provider)
         guard id.isFederated else { throw AccountsError.invalidProviderID }
-        let caller = Caller(project: project, tenant: tenant)
+        let caller = Caller(project: project)
         var identity = FederatedIdentity(provider: id, subject: subject, issuer: "")
         identity.email = try AdminAccounts.email(request.email)
         identity.emailVerifiedClaim = identity.email != nil && request.emailVerified == true

@@ -45,7 +45,7 @@ package struct GrantAccessToken: Sendable {
         )
         Logger.current.info(
             "Granted an access token",
-            metadata: ["project.id": "\(signer.project)", "key.id": "\(signer.id)"]
+            metadata: ["project.id": "\(signer.project?.rawValue ?? "")", "key.id": "\(signer.id)"]
         )
         return Result(accessToken: token, expiresIn: Self.lifetime)
     }

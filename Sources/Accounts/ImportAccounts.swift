@@ -77,22 +77,21 @@ package struct ImportAccounts: Sendable {
         replaces: Bool = false,
         dryRun: Bool = false,
         keepsUnverifiedFactors: Bool = false,
-        _ project: Project,
-        _ tenant: TenantID
+        _ project: Project
     ) async throws -> Outcome {
         var problems: [Int: ImportProblem] = [:]
         var keptApps: Set<Int> = []
         if !dryRun { try await keepConfigurations(of: entries, project) }
         for start in stride(from: 0, to: entries.count, by: Self.batch) {
             let indices = start..<min(start + Self.batch, entries.count)
-            let known = replaces ? [] : try await known(entries[indices], project, tenant)
+            let known = replaces ? [] : try await known(entries[indices], project)
             // In order: of two entries with the same claim, the first is imported.
             var landing: [(index: Int, account: ImportedAccount)] = []
             for index in indices {
                 do throws(ImportProblem) {
                     guard !known.contains(entries[index].localID ?? "") else { throw .accountExists }
                     let entry = entries[index]
-                    let account = try account(of: entry, keepsUnverifiedFactors, project, tenant)
+                    let account = try account(of: entry, keepsUnverifiedFactors, project)
                     let password = try hash(of: entry)
                     let imported = ImportedAccount(account: account, password: password, keepsApp: entry.lacksApp)
                     landing.append((index, imported))
@@ -106,7 +105,7 @@ package struct ImportAccounts: Sendable {
                 landing.map(\.account),
                 replaces: replaces,
                 dryRun: dryRun,
-                in: Scope(project: project.id, tenant: tenant),
+                in: project.scope,
                 now: service.now()
             )
             for (position, conflict) in imported.conflicts {
@@ -117,7 +116,7 @@ package struct ImportAccounts: Sendable {
             let refused = landing.map(\.index).filter { problems[$0] == .accountExists }
             if !refused.isEmpty {
                 let landed = landing.filter { problems[$0.index] == nil }.map(\.account.account.id.rawValue)
-                let here = try await self.known(refused.map { entries[$0] }[...], project, tenant).union(landed)
+                let here = try await self.known(refused.map { entries[$0] }[...], project).union(landed)
                 for index in refused where !here.contains(entries[index].localID ?? "") {
                     problems[index] = .accountElsewhere
                 }
@@ -159,14 +158,13 @@ package struct ImportAccounts: Sendable {
     /// The IDs that exist, whose passwords need no hashing.
     private func known(
         _ entries: ArraySlice<Entry>,
-        _ project: Project,
-        _ tenant: TenantID
+        _ project: Project
     ) async throws -> Set<String> {
         let ids = entries.compactMap { $0.localID.map { AccountID($0) } }.filter { !$0.rawValue.utf8.contains(0) }
         let found = try await service.accounts.find(
             AccountSelectors(accounts: ids),
             merged: true,
-            in: Scope(project: project.id, tenant: tenant)
+            in: project.scope
         )
         return Set(found.map(\.id.rawValue))
     }
@@ -233,12 +231,11 @@ package struct ImportAccounts: Sendable {
     private func account(
         of entry: Entry,
         _ keepsUnverifiedFactors: Bool,
-        _ project: Project,
-        _ tenant: TenantID
+        _ project: Project
     ) throws(ImportProblem) -> Account {
         guard let localID = entry.localID, !localID.isEmpty else { throw .missingLocalID }
         // Most SDKs send the tenant only in the path.
-        if let named = entry.tenantID, !named.isEmpty, named != tenant.rawValue { throw .otherTenant }
+        if let named = entry.tenantID, !named.isEmpty, named != project.tenant.rawValue { throw .otherTenant }
         guard let id = try? AdminAccounts.accountID(localID) else { throw .invalidLocalID }
         var account = Account(
             id: id,
@@ -270,7 +267,7 @@ package struct ImportAccounts: Sendable {
             guard account.email != nil else { throw .secondFactorWithoutEmail }
             guard account.emailVerified else { throw .secondFactorWithoutVerifiedEmail }
         }
-        account.secondFactors = try secondFactors(entry.importableFactors, of: account, project, tenant)
+        account.secondFactors = try secondFactors(entry.importableFactors, of: account, project)
         account.passkeys = try passkeys(entry.importablePasskeys)
         return account
     }
@@ -322,8 +319,7 @@ package struct ImportAccounts: Sendable {
     private func secondFactors(
         _ wanted: [AdminSecondFactor],
         of account: Account,
-        _ project: Project,
-        _ tenant: TenantID
+        _ project: Project
     ) throws(ImportProblem) -> [SecondFactor] {
         guard !wanted.isEmpty else { return [] }
         var wanted = wanted
@@ -332,7 +328,7 @@ package struct ImportAccounts: Sendable {
             guard let secret = wanted[index].sharedSecret else { throw .secondFactorNotSupported }
             let id = wanted[index].id ?? service.random.uuid()
             wanted[index].id = id
-            let place = AccountsService.secretPlace(account.id, id, Caller(project: project, tenant: tenant))
+            let place = AccountsService.secretPlace(account.id, id, Caller(project: project))
             guard let sealed = try? service.keyRing.seal(secret, for: place) else { throw .secondFactorNotSupported }
             apps.append(
                 SecondFactor(
@@ -395,11 +391,10 @@ extension AdminAccounts {
     package func sharedSecret(
         of factor: SecondFactor,
         _ account: AccountID,
-        _ project: Project,
-        _ tenant: TenantID
+        _ project: Project
     ) throws -> [UInt8]? {
         guard case .totp(let sealed, _) = factor.kind else { return nil }
-        let place = AccountsService.secretPlace(account, factor.id, Caller(project: project, tenant: tenant))
+        let place = AccountsService.secretPlace(account, factor.id, Caller(project: project))
         return try service.keyRing.open(sealed, for: place)
     }
 }

@@ -40,10 +40,10 @@ package struct MergeAccounts: Sendable {
         package var undoableUntil: Date?
     }
 
-    package func callAsFunction(_ request: Request, _ project: Project, _ tenant: TenantID) async throws -> Result {
+    package func callAsFunction(_ request: Request, _ project: Project) async throws -> Result {
         let survivor = try AdminAccounts.required(request.localID)
         let merged = try AdminAccounts.required(request.mergedLocalID)
-        let caller = Caller(project: project, tenant: tenant)
+        let caller = Caller(project: project)
         do {
             return try await merge(merged, into: survivor, request, caller)
         } catch AccountsError.userNotFound {
@@ -57,17 +57,16 @@ package struct MergeAccounts: Sendable {
     /// The merges into an account that can still be undone.
     package func undoable(
         of survivor: AccountID,
-        _ project: Project,
-        _ tenant: TenantID
+        _ project: Project
     ) async throws -> [AccountStore.UndoableMerge] {
-        let scope = Scope(project: project.id, tenant: tenant)
+        let scope = project.scope
         return try await service.accounts.undoableMerges(of: survivor, in: scope, now: service.now())
     }
 
     /// - Returns: both accounts, and what was changed since and did not move back.
-    package func undo(_ id: String?, _ project: Project, _ tenant: TenantID) async throws -> SeparatedAccounts {
+    package func undo(_ id: String?, _ project: Project) async throws -> SeparatedAccounts {
         guard let id, !id.isEmpty else { throw AccountsError.mergeNotFound }
-        let caller = Caller(project: project, tenant: tenant)
+        let caller = Caller(project: project)
         do {
             let accounts = try await service.accounts.undoMerge(
                 id,

@@ -26,10 +26,9 @@ package struct ProviderToken: Sendable {
     package func callAsFunction(
         localID: String?,
         provider: String?,
-        _ project: Project,
-        _ tenant: TenantID
+        _ project: Project
     ) async throws -> FreshToken {
-        let caller = Caller(project: project, tenant: tenant)
+        let caller = Caller(project: project)
         let account = try await service.existingAccount(localID, in: caller.scope)
         let token = try await fresh(of: account, provider, caller)
         try await service.stores.auditLog.record(

@@ -19,8 +19,8 @@ package struct QueryAccounts: Sendable {
         package var nextPageToken: String?
     }
 
-    package func count(_ query: AccountQuery, _ project: Project, _ tenant: TenantID) async throws -> Int64 {
-        try await service.accounts.count(query, in: Scope(project: project.id, tenant: tenant))
+    package func count(_ query: AccountQuery, _ project: Project) async throws -> Int64 {
+        try await service.accounts.count(query, in: project.scope)
     }
 
     /// The accounts after the first `offset` of them.
@@ -30,10 +30,9 @@ package struct QueryAccounts: Sendable {
         _ query: AccountQuery,
         offset: Int64,
         limit: Int,
-        _ project: Project,
-        _ tenant: TenantID
+        _ project: Project
     ) async throws -> Page {
-        let scope = Scope(project: project.id, tenant: tenant)
+        let scope = project.scope
         return Page(accounts: try await service.accounts.list(query, offset: offset, limit: limit, in: scope))
     }
 
@@ -46,10 +45,9 @@ package struct QueryAccounts: Sendable {
         _ query: AccountQuery,
         after token: String?,
         size: Int,
-        _ project: Project,
-        _ tenant: TenantID
+        _ project: Project
     ) async throws -> Page {
-        let scope = Scope(project: project.id, tenant: tenant)
+        let scope = project.scope
         let place = try Self.place(of: query, scope)
         let position = try token.map { text throws(AccountsError) in try open(text, for: place) }
         return try seal(await service.accounts.page(query, after: position, size: size, in: scope), for: place)
@@ -63,18 +61,17 @@ package struct QueryAccounts: Sendable {
         _ query: AccountQuery,
         after token: String?,
         size: Int,
-        _ project: Project,
-        _ tenant: TenantID
+        _ project: Project
     ) async throws -> Page {
-        let scope = Scope(project: project.id, tenant: tenant)
+        let scope = project.scope
         let place = try Self.place(of: query, scope)
         let position = try token.map { text throws(AccountsError) in try open(text, for: place) }
         return try seal(await service.accounts.search(query, after: position, size: size, in: scope), for: place)
     }
 
     /// The accounts that match a query, page by page; the export is in the audit log before the first.
-    package func export(_ query: AccountQuery, _ project: Project, _ tenant: TenantID) async throws -> Export {
-        let scope = Scope(project: project.id, tenant: tenant)
+    package func export(_ query: AccountQuery, _ project: Project) async throws -> Export {
+        let scope = project.scope
         try await service.stores.auditLog.record(.accountsExported, in: scope, at: service.now())
         return Export(query: query, scope: scope, accounts: service.accounts)
     }

@@ -10,9 +10,9 @@ package struct AdministrationService: Sendable {
     package let apps: ManageApps
     package let tenants: ManageTenants
     package let apiKeys: ManageAPIKeys
-    package let serviceAccounts: ManageServiceAccounts
-    package let workloads: ManageWorkloads
-    package let adminKeys: ManageAdminKeys
+    package let serviceAccounts: ManageCredentials<ServiceAccountKey>
+    package let workloads: ManageCredentials<Workload>
+    package let adminKeys: ManageCredentials<AdminCredential>
     package let admins: ManageAdmins
     package let oauthClients: ManageOAuthClients
 
@@ -49,9 +49,9 @@ package struct AdministrationService: Sendable {
             allowsAnyName: allowsAnyTenantName
         )
         apiKeys = ManageAPIKeys(configuration: configuration)
-        serviceAccounts = ManageServiceAccounts(configuration: configuration)
-        workloads = ManageWorkloads(configuration: configuration, allowsLoopback: allowsLoopback)
-        adminKeys = ManageAdminKeys(configuration: configuration)
+        serviceAccounts = ManageCredentials(configuration: configuration)
+        workloads = ManageCredentials(configuration: configuration, allowsLoopback: allowsLoopback)
+        adminKeys = ManageCredentials(configuration: configuration)
         oauthClients = ManageOAuthClients(store: stores.oauthClients, random: random)
         admins = ManageAdmins(store: stores.console, configuration: configuration)
     }

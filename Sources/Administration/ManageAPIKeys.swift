@@ -1,9 +1,14 @@
 package import Projects
-import Storage
+package import Storage
 
 /// The public keys with which apps name their project.
 package struct ManageAPIKeys: Sendable {
     let configuration: ConfigurationStore
+
+    /// All of a project, including revoked ones.
+    package func list(of project: ProjectID) async throws -> [ConfigurationStore.ListedAPIKey] {
+        try await configuration.listAPIKeys(of: project)
+    }
 
     /// - Throws: ``Storage/ConfigurationError/notFound`` without the project.
     package func create(for project: ProjectID, name: String?) async throws -> APIKey {

@@ -1,12 +1,16 @@
 package import Domain
 package import Projects
 package import Secrets
-import Storage
+package import Storage
 
 /// Admins of the console.
 package struct ManageAdmins: Sendable {
     let store: ConsoleStore
     let configuration: ConfigurationStore
+
+    package func list() async throws -> [ConsoleStore.ListedAdmin] {
+        try await store.listAdmins(now: configuration.now())
+    }
 
     /// - Parameter project: the only project that the admin can access; nil for all.
     /// - Returns: the setup code, which is stored nowhere.
@@ -36,23 +40,4 @@ package struct ManageAdmins: Sendable {
     package func reset(_ email: EmailAddress) async throws -> Secret {
         try await store.resetAdmin(email, now: configuration.now())
     }
-}
-
-/// Bearer tokens for the admin API.
-package struct ManageAdminKeys: Sendable {
-    let configuration: ConfigurationStore
-
-    /// - Parameter project: the only project that the key can access; nil for all.
-    /// - Returns: the token, which is stored nowhere.
-    package func create(name: String, in project: ProjectID?, _ grant: AdminGrant) async throws -> Secret {
-        try await configuration.createAdminCredential(
-            name: name,
-            project: project,
-            scopes: grant.scopes,
-            expiresAt: grant.end(from: configuration.now())
-        ).token
-    }
-
-    /// - Throws: ``Storage/ConfigurationError/notFound``.
-    package func revoke(_ id: String) async throws { try await configuration.revokeAdminCredential(id) }
 }

@@ -66,7 +66,7 @@ package enum DevelopmentMode {
     package static func routes(_ stores: Stores, project: ProjectID, _ accounts: AccountsService) -> [Route] {
         let page = DemoPage(
             settings: { stores.configuration.snapshot.project(project)?.settings },
-            providers: { stores.configuration.snapshot.providers(project: project) }
+            providers: { stores.configuration.snapshot.providers(in: Scope(project: project)) }
         )
         return page.routes + DevPage(stores: stores, project: project).routes + EmulatorRoutes(stores: stores).routes
             + ConsoleOwnerRoute(stores: stores).routes + FakeCaptchaVerifier().routes
@@ -96,14 +96,14 @@ package enum DevelopmentMode {
         let demos = try await DemoProviders.install(selection, in: provider)
         for made in demos {
             // Their ports change with every start.
-            if configuration.snapshot.provider(made.provider, project: project) == nil {
+            if configuration.snapshot.provider(made.provider, in: scope) == nil {
                 try await configuration.createProvider(made, in: scope)
-            } else if configuration.snapshot.provider(made.provider, project: project) != made {
+            } else if configuration.snapshot.provider(made.provider, in: scope) != made {
                 try await configuration.replaceProvider(made, in: scope)
             }
         }
         // Providers of an earlier start, which no server answers for now.
-        for var left in configuration.snapshot.providers(project: project)
+        for var left in configuration.snapshot.providers(in: scope)
         where left.enabled && left.clientID == DemoProviders.client
             && !demos.contains(where: { $0.provider == left.provider })
         {

@@ -54,11 +54,9 @@ package struct EmulatorRoutes: Sendable {
     /// The emulator creates unknown tenants; here they must exist.
     private func scope(of call: Call) async throws -> Scope {
         let project = try await project(of: call)
-        guard let tenant = call.parameters["tenant"].map({ TenantID(rawValue: $0) }) else {
-            return Scope(project: project.id)
-        }
-        guard project.tenants[tenant] != nil else { throw WireError.tenantNotFound }
-        return Scope(project: project.id, tenant: tenant)
+        guard let name = call.parameters["tenant"] else { return project.scope }
+        guard let tenant = project.tenants[TenantID(rawValue: name)] else { throw WireError.tenantNotFound }
+        return tenant.project.scope
     }
 
     private func deleteAccounts(_ call: Call) async throws -> Response {

@@ -134,19 +134,17 @@ struct ScopeOptions: ParsableArguments {
     @Option(help: "The project; optional if there is only one.") var project: String?
     @OptionGroup var tenant: TenantOption
 
-    /// Runs `body` with the project, with the tenant's settings if there is one.
-    func withScope(_ body: (Stores, Project, Scope) async throws -> Void) async throws {
+    /// Runs `body` with the project or tenant.
+    func withProject(_ body: (Stores, Project) async throws -> Void) async throws {
         try await database.withStores { stores in
-            let (project, scope) = try tenant.enter(try named(stores))
-            try await body(stores, project, scope)
+            try await body(stores, try tenant.enter(try named(stores)))
         }
     }
 
     /// The same, with the use cases over the stores.
-    func withAccounts(_ body: (AccountsService, Project, Scope) async throws -> Void) async throws {
+    func withAccounts(_ body: (AccountsService, Project) async throws -> Void) async throws {
         try await database.withAccounts { stores, accounts in
-            let (project, scope) = try tenant.enter(try named(stores))
-            try await body(accounts, project, scope)
+            try await body(accounts, try tenant.enter(try named(stores)))
         }
     }
 
@@ -165,13 +163,13 @@ struct TenantOption: ParsableArguments {
     @Option(help: "A tenant of the project; selects its accounts instead of the project's own.")
     var tenant: String?
 
-    /// - Returns: the project with the tenant's settings, if one is named.
-    func enter(_ project: Project) throws -> (Project, Scope) {
-        guard let tenant else { return (project, Scope(project: project.id)) }
+    /// - Returns: the tenant, if one is named.
+    func enter(_ project: Project) throws -> Project {
+        guard let tenant else { return project }
         guard let found = project.tenants[TenantID(rawValue: tenant)] else {
             throw CommandFailure.failed("project '\(project.id)' has no tenant '\(tenant)'")
         }
-        return (found.project, Scope(project: project.id, tenant: found.configuration.id))
+        return found.project
     }
 }
 

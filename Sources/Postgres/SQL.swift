@@ -52,6 +52,15 @@ package struct SQL: ExpressibleByStringInterpolation, Sendable {
         self = stringInterpolation.sql
     }
 
+    package static func list(_ parts: [SQL], _ separator: SQL = ", ") -> SQL {
+        var list = SQL(text: "")
+        for (index, part) in parts.enumerated() {
+            if index > 0 { list.append(separator) }
+            list.append(part)
+        }
+        return list
+    }
+
     private init(text: String) { self.text = text }
 
     package struct StringInterpolation: StringInterpolationProtocol {

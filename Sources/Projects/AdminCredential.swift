@@ -1,6 +1,6 @@
-/// A bearer token for the admin API, from `identity admin-keys create`.
+/// What may use the admin API: an admin key, a service account's key, a workload or an admin of the console.
 ///
-/// On the wire it is `idk_<id>_<secret>`; the database stores the SHA-256 of the whole text.
+/// The bearer token of an admin key is `idk_<id>_<secret>`; the database stores the SHA-256 of the whole text.
 package struct AdminCredential: Sendable, Hashable {
     package var id: String
     package var name: String
@@ -27,10 +27,12 @@ package struct AdminCredential: Sendable, Hashable {
         self.disabled = disabled
     }
 
+    /// Whether it is valid at `now` (seconds since 1970).
+    package func isCurrent(now: Int64) -> Bool { !disabled && expiresAt.map { now < $0 } ?? true }
+
     /// Whether it has `scope` in a project, at `now` (seconds since 1970).
     package func allows(_ scope: AdminScope, in project: ProjectID, now: Int64) -> Bool {
-        !disabled && scopes.contains(scope) && (self.project == nil || self.project == project)
-            && (expiresAt.map { now < $0 } ?? true)
+        isCurrent(now: now) && scopes.contains(scope) && (self.project == nil || self.project == project)
     }
 }
 

@@ -8,10 +8,9 @@ extension ConfigurationSnapshot {
     ///   that the account has.
     package func usableMethods(
         of project: Project,
-        tenant: TenantID = .none,
         unconfigured: Set<ProviderID> = []
     ) -> Set<ProviderID> {
-        let providers = providers(project: project.id, tenant: tenant)
+        let providers = providers(in: project.scope)
         var usable = Set(providers.filter(\.enabled).map(\.provider))
         let configured = Set(providers.map(\.provider))
         usable.formUnion(unconfigured.filter { $0.isFederated && !configured.contains($0) })

@@ -41,8 +41,7 @@ package struct ConfigurationSnapshot: Sendable {
     }
 
     private struct ProviderKey: Hashable {
-        var project: ProjectID
-        var tenant: TenantID
+        var scope: Scope
         var provider: ProviderID
     }
 
@@ -50,7 +49,7 @@ package struct ConfigurationSnapshot: Sendable {
         version: ConfigurationVersion,
         projects: [Project],
         apiKeys: [(APIKey, ProjectID)],
-        providers: [(ProjectID, TenantID, ProviderConfiguration)],
+        providers: [(Scope, ProviderConfiguration)],
         serviceAccountKeys: [ServiceAccountKey] = [],
         workloads: [Workload] = []
     ) {
@@ -60,7 +59,7 @@ package struct ConfigurationSnapshot: Sendable {
         self.projectByKey = Dictionary(apiKeys) { first, _ in first }
         self.ownHosts = Self.ownHosts(of: projects)
         let all = Dictionary(
-            providers.map { (ProviderKey(project: $0, tenant: $1, provider: $2.provider), $2) }
+            providers.map { (ProviderKey(scope: $0, provider: $1.provider), $1) }
         ) { first, _ in first }
         self.providers = all.filter { !$0.key.provider.isSAML }
         self.samlProviders = all.filter { $0.key.provider.isSAML }
@@ -128,26 +127,21 @@ package struct ConfigurationSnapshot: Sendable {
     /// The workloads of an issuer that are not revoked.
     package func workloads(of issuer: String) -> [Workload] { workloads[issuer] ?? [] }
 
-    package func provider(_ id: ProviderID, project: ProjectID, tenant: TenantID = .none) -> ProviderConfiguration? {
-        providers[ProviderKey(project: project, tenant: tenant, provider: id)]
+    package func provider(_ id: ProviderID, in scope: Scope) -> ProviderConfiguration? {
+        providers[ProviderKey(scope: scope, provider: id)]
     }
 
     /// All providers of a project or tenant except SAML, sorted by ID.
-    package func providers(project: ProjectID, tenant: TenantID = .none) -> [ProviderConfiguration] {
-        Self.sorted(providers, project, tenant)
-    }
+    package func providers(in scope: Scope) -> [ProviderConfiguration] { Self.sorted(providers, scope) }
 
     /// All SAML providers of a project or tenant, sorted by ID.
-    package func samlProviders(project: ProjectID, tenant: TenantID = .none) -> [ProviderConfiguration] {
-        Self.sorted(samlProviders, project, tenant)
-    }
+    package func samlProviders(in scope: Scope) -> [ProviderConfiguration] { Self.sorted(samlProviders, scope) }
 
     private static func sorted(
         _ providers: [ProviderKey: ProviderConfiguration],
-        _ project: ProjectID,
-        _ tenant: TenantID
+        _ scope: Scope
     ) -> [ProviderConfiguration] {
-        providers.filter { $0.key.project == project && $0.key.tenant == tenant }.map(\.value)
+        providers.filter { $0.key.scope == scope }.map(\.value)
             .sorted { $0.provider.rawValue < $1.provider.rawValue }
     }
 }

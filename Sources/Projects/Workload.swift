@@ -2,11 +2,9 @@
 /// pod, a virtual machine.
 ///
 /// It has no secret here: ``issuer``, ``audience`` and ``claims`` say which tokens are its own.
+@dynamicMemberLookup
 package struct Workload: Sendable, Hashable {
-    package var id: String
-    package var name: String
-    /// Nil for every project.
-    package var project: ProjectID?
+    package var credential: AdminCredential
     /// `iss` of its tokens, byte for byte.
     package var issuer: String
     /// A JWK set (RFC 7517 §5) as JSON text; nil if the keys are found by discovery at the issuer.
@@ -15,40 +13,31 @@ package struct Workload: Sendable, Hashable {
     package var audience: String
     /// Its tokens have all of these claims, with exactly these values.
     package var claims: [String: String]
-    package var scopes: Set<AdminScope>
     /// How long its access tokens are valid, in seconds: at most ``maximumTokenLifetime``.
     package var tokenLifetime: Int64
-    /// Seconds since 1970; nil if it does not expire.
-    package var expiresAt: Int64?
 
     package static let maximumTokenLifetime: Int64 = 3600
 
     package init(
-        id: String,
-        name: String,
-        project: ProjectID?,
+        credential: AdminCredential,
         issuer: String,
         jwks: String? = nil,
         audience: String,
         claims: [String: String],
-        scopes: Set<AdminScope>,
-        tokenLifetime: Int64 = 900,
-        expiresAt: Int64? = nil
+        tokenLifetime: Int64 = 900
     ) {
-        self.id = id
-        self.name = name
-        self.project = project
+        self.credential = credential
         self.issuer = issuer
         self.jwks = jwks
         self.audience = audience
         self.claims = claims
-        self.scopes = scopes
         self.tokenLifetime = tokenLifetime
-        self.expiresAt = expiresAt
     }
 
-    /// Whether it is valid at `now` (seconds since 1970).
-    package func isCurrent(now: Int64) -> Bool { expiresAt.map { now < $0 } ?? true }
+    package subscript<Value>(dynamicMember path: WritableKeyPath<AdminCredential, Value>) -> Value {
+        get { credential[keyPath: path] }
+        set { credential[keyPath: path] = newValue }
+    }
 
     /// Claims of which each names one repository, project, owner or account of a platform.
     ///

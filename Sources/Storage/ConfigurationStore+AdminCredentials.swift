@@ -1,42 +1,157 @@
-import Postgres
+package import Postgres
 package import Projects
 package import Secrets
 package import struct Foundation.Date
 
+/// A kind of rows of `admin_credentials`: the columns of every kind, and its own.
+package protocol AdminCredentialKind: Sendable {
+    static var kind: String { get }
+    /// The names of its own columns, each after a comma.
+    static var columns: SQL { get }
+    /// The same as they are read.
+    static var selected: SQL { get }
+    static var revoked: AuditAction { get }
+
+    /// - Parameter row: at its own columns.
+    /// - Returns: nil for an unreadable row.
+    init?(_ credential: AdminCredential, _ row: inout PostgresRow) throws
+}
+
+/// A credential of the admin API as a list shows it.
+package struct Listed<Credential: Sendable>: Sendable {
+    package var credential: Credential
+    package var createdAt: Date
+    /// The last use of it or of one of its access tokens, to the minute.
+    package var lastUsedAt: Date?
+}
+
+extension AdminCredentialKind {
+    package static var selected: SQL { columns }
+}
+
+extension AdminCredential: AdminCredentialKind {
+    package static let kind = "key"
+    package static let columns: SQL = ""
+    package static let revoked = AuditAction.adminKeyRevoked
+
+    package init?(_ credential: AdminCredential, _: inout PostgresRow) { self = credential }
+}
+
 extension ConfigurationStore {
-    /// Creates an admin credential; its token is returned only once, the database stores its hash.
+    /// Creates an admin key; its token is returned only once, the database stores its hash.
+    ///
+    /// - Throws: ``ConfigurationError/notFound`` without the project.
     package func createAdminCredential(
         name: String,
         project: ProjectID?,
         scopes: Set<AdminScope>,
         expiresAt: Date?
     ) async throws -> (credential: AdminCredential, token: Secret) {
-        let id = random.text(12, of: "abcdefghijklmnopqrstuvwxyz0123456789")
-        let token = Secret("idk_\(id)_\(random.handle())")
-        let scope = project.map { Scope(project: $0) }
-        let entry = AuditEntry(
-            .adminKeyCreated,
-            in: scope,
-            resource: id,
-            changes: scopes.map(\.rawValue).sorted(),
-            at: now()
-        )
-        try await database.execute(
-            """
-            \(sql: AuditEntry.before([entry]))
-            INSERT INTO admin_credentials (id, kind, name, secret_hash, project, scopes, created_at, expires_at)
-            VALUES (\(id), 'key', \(name), \(SecureHash.sha256(token.reveal())), \(project?.rawValue),
-                \(scopes.map(\.rawValue).sorted()), \(now()), \(expiresAt))
-            """
-        )
         let credential = AdminCredential(
-            id: id,
+            id: newCredentialID(),
             name: name,
             project: project,
             scopes: scopes,
             expiresAt: expiresAt.map { Int64($0.timeIntervalSince1970) }
         )
+        let token = Secret("idk_\(credential.id)_\(random.handle())")
+        try await create(
+            credential,
+            as: AdminCredential.self,
+            .adminKeyCreated,
+            secret: SecureHash.sha256(token.reveal())
+        )
         return (credential, token)
+    }
+
+    /// - Parameters:
+    ///   - secret: the hash of what it is found by.
+    ///   - values: of the kind's own columns, each after a comma.
+    /// - Throws: ``ConfigurationError/notFound`` without the project, ``ConfigurationError/alreadyExists`` for its ID.
+    func create<Kind: AdminCredentialKind>(
+        _ credential: AdminCredential,
+        as _: Kind.Type,
+        _ action: AuditAction,
+        secret: [UInt8],
+        values: SQL = ""
+    ) async throws {
+        let project = credential.project
+        let scopes = credential.scopes.map(\.rawValue).sorted()
+        do {
+            try await changing(
+                """
+                INSERT INTO admin_credentials (id, kind, name, secret_hash, project, scopes, created_at,
+                    expires_at\(sql: Kind.columns))
+                SELECT \(credential.id), \(Kind.kind), \(credential.name), \(secret), \(project?.rawValue), \(scopes), \(now()),
+                    to_timestamp(\(credential.expiresAt.map { Double($0) }))\(sql: values)
+                WHERE \(project?.rawValue)::text IS NULL OR EXISTS (
+                    SELECT FROM projects p WHERE p.project = \(project?.rawValue)
+                )
+                RETURNING id
+                """,
+                recording: AuditEntry(
+                    action,
+                    in: project.map { Scope(project: $0) },
+                    resource: credential.id,
+                    changes: scopes,
+                    at: now()
+                ),
+                adding: project
+            )
+        } catch let error as PostgresError where error.sqlState == "23505" {
+            throw ConfigurationError.alreadyExists
+        }
+    }
+
+    func newCredentialID() -> String { random.text(12, of: "abcdefghijklmnopqrstuvwxyz0123456789") }
+
+    /// All of a project, or of all projects and of none, including revoked ones.
+    package func list<Kind: AdminCredentialKind>(
+        _: Kind.Type,
+        of project: ProjectID? = nil
+    ) async throws -> [Listed<Kind>] {
+        try await readCredentials(where: "\(project?.rawValue)::text IS NULL OR project = \(project?.rawValue)")
+    }
+
+    /// All that are not revoked.
+    func current<Kind: AdminCredentialKind>(_: Kind.Type) async throws -> [Kind] {
+        try await readCredentials(where: "NOT disabled").map(\.credential)
+    }
+
+    private func readCredentials<Kind: AdminCredentialKind>(where condition: SQL) async throws -> [Listed<Kind>] {
+        try await database.query(
+            """
+            SELECT id, name, project, scopes, expires_at, disabled, created_at, last_used_at\(sql: Kind.selected)
+            FROM admin_credentials WHERE kind = \(Kind.kind) AND (\(sql: condition)) ORDER BY created_at, id
+            """
+        ) { row -> Listed<Kind>? in
+            let credential = try Self.credential(&row)
+            let (createdAt, lastUsedAt): (Date, Date?) = (try row.next(), try row.next())
+            guard let credential, let credential = try Kind(credential, &row) else { return nil }
+            return Listed(credential: credential, createdAt: createdAt, lastUsedAt: lastUsedAt)
+        }.compactMap(\.self)
+    }
+
+    /// Revokes one on all nodes: an admin key at once, the others within half a second, their access tokens at once.
+    ///
+    /// - Parameter project: nil for any.
+    /// - Throws: ``ConfigurationError/notFound``.
+    package func revoke<Kind: AdminCredentialKind>(
+        _: Kind.Type,
+        _ id: String,
+        of project: ProjectID? = nil
+    ) async throws {
+        try await changing(
+            """
+            UPDATE admin_credentials SET disabled = true
+            WHERE id = \(id) AND kind = \(Kind.kind) AND NOT disabled
+                AND (\(project?.rawValue)::text IS NULL OR project = \(project?.rawValue))
+            RETURNING project
+            """,
+            recording: AuditEntry(Kind.revoked, in: nil, resource: id, at: now()),
+            ofRows: true,
+            revoking: project
+        )
     }
 
     /// The credential of a bearer token, read from the database each time, so that a revocation applies immediately on
@@ -96,53 +211,6 @@ extension ConfigurationStore {
         ) { answers, row in
             try answers.read(&row) { answer, row in answer = try Self.credential(&row) }
         }.results
-    }
-
-    package struct ListedAdminCredential: Sendable {
-        package var credential: AdminCredential
-        package var createdAt: Date
-        package var lastUsedAt: Date?
-    }
-
-    package func listAdminCredentials() async throws -> [ListedAdminCredential] {
-        try await readAdminCredentials(where: "kind = 'key'")
-    }
-
-    /// - Throws: ``ConfigurationError/notFound``.
-    package func revokeAdminCredential(_ id: String) async throws {
-        try await revoke(id, "key", of: nil, .adminKeyRevoked)
-    }
-
-    func revoke(_ id: String, _ kind: String, of project: ProjectID?, _ action: AuditAction) async throws {
-        try await changing(
-            """
-            UPDATE admin_credentials SET disabled = true
-            WHERE id = \(id) AND kind = \(kind) AND NOT disabled
-                AND (\(project?.rawValue)::text IS NULL OR project = \(project?.rawValue))
-            RETURNING project
-            """,
-            recording: AuditEntry(action, in: nil, resource: id, at: now()),
-            ofRows: true,
-            revoking: project
-        )
-    }
-
-    private func readAdminCredentials(
-        where condition: SQL
-    ) async throws -> [ListedAdminCredential] {
-        try await database.query(
-            """
-            SELECT id, name, project, scopes, expires_at, disabled, created_at, last_used_at
-            FROM admin_credentials WHERE \(sql: condition) ORDER BY created_at, id
-            """
-        ) { row in
-            guard let credential = try Self.credential(&row) else { return nil }
-            return ListedAdminCredential(
-                credential: credential,
-                createdAt: try row.next(),
-                lastUsedAt: try row.next()
-            )
-        }.compactMap(\.self)
     }
 
     /// Nil for an unreadable row, and for a row that has none.

@@ -161,7 +161,7 @@ extension ConfigurationStore {
             """,
             transaction
         )
-        guard let configuration = try found.first.map({ try open($0).2 }) else { throw ConfigurationError.notFound }
+        guard let configuration = try found.first.map({ try open($0).1 }) else { throw ConfigurationError.notFound }
         return configuration
     }
 
@@ -185,7 +185,7 @@ extension ConfigurationStore {
         """
     }
 
-    func readProviders() async throws -> [(ProjectID, TenantID, ProviderConfiguration)] {
+    func readProviders() async throws -> [(Scope, ProviderConfiguration)] {
         try await readProviders("", database).compactMap { row in
             readable("provider \(row.configuration.provider) of project \(row.project)") { try open(row) }
         }
@@ -234,7 +234,7 @@ extension ConfigurationStore {
         }
     }
 
-    private func open(_ row: Row) throws -> (ProjectID, TenantID, ProviderConfiguration) {
+    private func open(_ row: Row) throws -> (Scope, ProviderConfiguration) {
         guard let project = ProjectID(rawValue: row.project) else { throw ConfigurationError.unreadable("its project") }
         var configuration = row.configuration
         let scope = Scope(project: project, tenant: row.tenant)
@@ -244,7 +244,7 @@ extension ConfigurationStore {
         configuration.webhookSecret = try row.secrets.webhook.map {
             try keyRing.openSecret($0, for: Self.place("webhook_secret", configuration.provider, scope))
         }
-        return (project, row.tenant, configuration)
+        return (scope, configuration)
     }
 
     private func seal(_ configuration: ProviderConfiguration, _ scope: Scope) throws -> SealedSecrets {

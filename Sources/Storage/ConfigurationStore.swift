@@ -139,8 +139,8 @@ package final class ConfigurationStore: Service, Sendable {
                 ProjectID(rawValue: project).map { (APIKey(rawValue: key), $0) }
             },
             providers: try await readProviders(),
-            serviceAccountKeys: try await readServiceAccountKeys(where: "NOT disabled").map(\.key),
-            workloads: try await readWorkloads(where: "NOT disabled").map(\.workload)
+            serviceAccountKeys: try await current(ServiceAccountKey.self),
+            workloads: try await current(Workload.self)
         )
         let signingKeys = try await readSigningKeys()
         // Readings follow one another, so none is older than the view.

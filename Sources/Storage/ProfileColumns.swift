@@ -28,6 +28,6 @@ struct ProfileColumns: Sendable {
     }
 
     private func list(_ part: (Profile.Field) -> SQL) -> SQL {
-        fields.dropFirst().reduce(fields.first.map(part) ?? "") { "\(sql: $0), \(sql: part($1))" }
+        SQL.list(fields.map(part))
     }
 }

@@ -179,9 +179,3 @@ extension SealedColumn.KeyColumn {
         }
     }
 }
-
-extension SQL {
-    static func list(_ parts: [SQL], _ separator: SQL = ", ") -> SQL {
-        parts.dropFirst().reduce(parts[0]) { "\(sql: $0)\(sql: separator)\(sql: $1)" }
-    }
-}

@@ -15,7 +15,6 @@ import StrictJSON
 package struct ExportUsers: Sendable {
     private let admin: AdminAccounts
     private let project: Project
-    private let tenant: TenantID
     private let format: UserFileFormat
     private let isPortable: Bool
 
@@ -27,14 +26,12 @@ package struct ExportUsers: Sendable {
     package init(
         _ admin: AdminAccounts,
         of project: Project,
-        _ tenant: TenantID,
         as format: UserFileFormat,
         isPortable: Bool
     ) {
         self.isPortable = isPortable
         self.admin = admin
         self.project = project
-        self.tenant = tenant
         self.format = format
     }
 
@@ -71,14 +68,14 @@ package struct ExportUsers: Sendable {
 
     private func list(after last: AccountID?) async throws -> [ListedAccount] {
         // One entry in the audit log for the whole export.
-        try await admin.list(maxResults: Self.page, after: last, exports: last == nil, project, tenant)
+        try await admin.list(maxResults: Self.page, after: last, exports: last == nil, project)
     }
 
     private func row(of listed: ListedAccount) throws -> String {
         guard format == .json else { return CSVUserRow(listed.account, listed.password?.hash).text }
         var secrets: [String: [UInt8]] = [:]
         for factor in listed.account.secondFactors where factor.isTOTP {
-            secrets[factor.id] = try admin.sharedSecret(of: factor, listed.account.id, project, tenant)
+            secrets[factor.id] = try admin.sharedSecret(of: factor, listed.account.id, project)
         }
         var json = JSONWriter()
         json.object { json in

@@ -11,7 +11,6 @@ import Secrets
 package struct ImportUsers: Sendable {
     private let importAccounts: ImportAccounts
     private let project: Project
-    private let tenant: TenantID
     private let options: Options
 
     package struct Options: Sendable, Hashable {
@@ -51,10 +50,9 @@ package struct ImportUsers: Sendable {
 
     private static let batch = 1000
 
-    package init(_ importAccounts: ImportAccounts, into project: Project, _ tenant: TenantID, _ options: Options) {
+    package init(_ importAccounts: ImportAccounts, into project: Project, _ options: Options) {
         self.importAccounts = importAccounts
         self.project = project
-        self.tenant = tenant
         self.options = options
     }
 
@@ -110,8 +108,7 @@ package struct ImportUsers: Sendable {
             entries.map(\.entry),
             replaces: options.replaces,
             dryRun: options.dryRun,
-            project,
-            tenant
+            project
         )
         var known = 0
         for (index, problem) in outcome.problems {

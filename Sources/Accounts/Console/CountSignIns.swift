@@ -23,12 +23,12 @@ package struct CountSignIns: Sendable {
         package var resolved: Counts = []
     }
 
-    package func callAsFunction(_ project: Project, _ tenant: TenantID) async throws -> Result {
+    package func callAsFunction(_ project: Project) async throws -> Result {
         let today = service.seconds / 86_400
         let days = Array((today - Int64(Self.days) + 1)...today)
         let zeros = Counts(repeating: 0, count: days.count)
         let found = try await service.stores.signInCounts.counts(
-            in: Scope(project: project.id, tenant: tenant),
+            in: project.scope,
             since: days[0]
         )
         var methods: [ProviderID: [AccountEvents.Outcome: Counts]] = [:]

@@ -13,9 +13,7 @@ package struct ReturnFromProvider: Sendable {
     let service: AccountsService
 
     package struct Returned: Sendable {
-        /// The project, or its tenant's.
         package var project: Project
-        package var tenant: TenantID
         package var visit: HandlerVisit
         /// For the SDK; nil for apps, which have their own.
         package var sessionID: String?
@@ -66,7 +64,6 @@ package struct ReturnFromProvider: Sendable {
             }
         return Returned(
             project: caller.project,
-            tenant: caller.tenant,
             visit: visit,
             sessionID: sessionID,
             fault: callback.fault.map { .federation($0, at: returned.provider, caller) },

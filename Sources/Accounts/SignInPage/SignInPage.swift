@@ -105,7 +105,7 @@ package struct SignInPage: Sendable {
     /// The enabled methods; in a conflict, those that the user may be told.
     package func ways(_ visit: PageVisit, _ caller: Caller) -> Ways {
         let settings = caller.project.settings
-        var providers = service.configuration.snapshot.providers(project: caller.project.id, tenant: caller.tenant)
+        var providers = service.configuration.snapshot.providers(in: caller.scope)
             .filter(\.enabled)
         if let conflict = visit.conflict {
             let named = conflict.accountProviders

@@ -38,8 +38,7 @@ extension EmulatorFolder {
                 maxResults: 1000,
                 after: last,
                 exports: last == nil,
-                project,
-                .none
+                project
             )
             for listed in page {
                 users.append(try text(of: listed, project, accounts))
@@ -104,7 +103,7 @@ extension EmulatorFolder {
         guard case .array(var enrollments)? = user["mfaInfo"] else { return JSONValue.object(user).jsonText }
         for (index, factor) in factors.enumerated() {
             guard case .object(var enrollment) = enrollments[index],
-                let secret = try accounts.admin.sharedSecret(of: factor, listed.account.id, project, .none)
+                let secret = try accounts.admin.sharedSecret(of: factor, listed.account.id, project)
             else { continue }
             enrollment["emulatorTotpSecret"] = .string(Base32.encode(secret))
             enrollments[index] = .object(enrollment)

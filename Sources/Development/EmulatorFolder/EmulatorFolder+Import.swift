@@ -56,8 +56,7 @@ extension EmulatorFolder {
         let outcome = try await accounts.importAccounts(
             entries.map(\.entry),
             keepsUnverifiedFactors: true,
-            project,
-            .none
+            project
         )
         for (index, problem) in outcome.problems.sorted(by: { $0.key < $1.key }) {
             if problem == .accountExists {

@@ -33,9 +33,9 @@ struct APIKeysCommand: AsyncParsableCommand {
         @Flag(help: "Print JSON.") var json = false
 
         func run() async throws {
-            try await database.withStores { stores in
+            try await database.withAdministration { stores, administration in
                 let project = try stores.project(project)
-                let rows = try await stores.configuration.listAPIKeys(of: project.id).map { key in
+                let rows = try await administration.apiKeys.list(of: project.id).map { key in
                     [
                         key.key.rawValue, key.displayName ?? "", key.createdAt.ISO8601Format(),
                         key.revokedAt.map { $0.ISO8601Format() } ?? "",

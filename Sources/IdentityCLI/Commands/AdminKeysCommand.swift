@@ -35,8 +35,8 @@ struct AdminKeysCommand: AsyncParsableCommand {
         @Flag(help: "Print JSON.") var json = false
 
         func run() async throws {
-            try await database.withStores { stores in
-                let rows = try await stores.configuration.listAdminCredentials().map { listed in
+            try await database.withAdministration { _, administration in
+                let rows = try await administration.adminKeys.list().map { listed in
                     let credential = listed.credential
                     return [
                         credential.id, credential.name, credential.project?.rawValue ?? "*",

@@ -44,8 +44,8 @@ struct AdminsCommand: AsyncParsableCommand {
         @Flag(help: "Print JSON.") var json = false
 
         func run() async throws {
-            try await database.withStores { stores in
-                let rows = try await stores.console.listAdmins(now: Date()).map { listed in
+            try await database.withAdministration { _, administration in
+                let rows = try await administration.admins.list().map { listed in
                     let admin = listed.admin
                     return [
                         admin.id, admin.name, admin.project?.rawValue ?? "*",

@@ -29,11 +29,10 @@ struct ExportCommand: AsyncParsableCommand {
     func run() async throws {
         do {
             try await database.withAccounts { stores, accounts in
-                let (project, scope) = try tenant.enter(try stores.project(project))
+                let project = try tenant.enter(try stores.project(project))
                 let export = ExportUsers(
                     accounts.admin,
                     of: project,
-                    scope.tenant,
                     as: format,
                     isPortable: portable
                 )

@@ -52,10 +52,10 @@ struct ImportCommand: AsyncParsableCommand {
             do {
                 options.hashing = try hashing()
                 try await database.withAccounts { stores, accounts in
-                    let (project, scope) = try tenant.enter(try stores.project(project))
-                    let users = ImportUsers(accounts.importAccounts, into: project, scope.tenant, options)
+                    let project = try tenant.enter(try stores.project(project))
+                    let users = ImportUsers(accounts.importAccounts, into: project, options)
                     do {
-                        try await run(users, format, scope)
+                        try await run(users, format, project.scope)
                     } catch {
                         await database.renewStatistics(of: stores)
                         throw error

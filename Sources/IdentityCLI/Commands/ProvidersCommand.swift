@@ -24,12 +24,12 @@ struct ProvidersCommand: AsyncParsableCommand {
         @Flag(help: "Print JSON.") var json = false
 
         func run() async throws {
-            try await target.withScope { stores, project, scope in
+            try await target.withProject { stores, project in
                 let count = CountProviders(
                     stores: stores,
                     development: try await stores.configuration.mode() == .dev
                 )
-                let rows = try await count(project, scope.tenant).map { row in
+                let rows = try await count(project).map { row in
                     [
                         row.provider.rawValue, row.isEnabled ? "on" : "off", "\(row.accounts)",
                         "\(row.dependentAccounts)", row.lastUsedAt?.ISO8601Format() ?? "",

@@ -57,7 +57,7 @@ struct ServiceAccountsCommand: AsyncParsableCommand {
         ) throws -> String {
             let members = [
                 "type": "service_account",
-                "project_id": key.project.rawValue,
+                "project_id": project.id.rawValue,
                 "private_key_id": key.id,
                 "private_key": pair.privateKeyPEM.reveal(),
                 "client_email": key.email,
@@ -76,14 +76,13 @@ struct ServiceAccountsCommand: AsyncParsableCommand {
         @Flag(help: "Print JSON.") var json = false
 
         func run() async throws {
-            try await database.withStores { stores in
-                let rows = try await stores.configuration.listServiceAccountKeys().map { listed in
-                    [
-                        listed.key.id, listed.key.email, listed.key.project.rawValue,
-                        listed.key.scopes.text,
+            try await database.withAdministration { _, administration in
+                let rows = try await administration.serviceAccounts.list().map { listed in
+                    let key = listed.credential
+                    return [
+                        key.id, key.email, key.project?.rawValue ?? "", key.scopes.text,
                         listed.createdAt.ISO8601Format(), listed.lastUsedAt?.ISO8601Format() ?? "",
-                        listed.key.expiresAt?.date ?? "",
-                        listed.disabled ? "revoked" : "active",
+                        key.expiresAt?.date ?? "", key.disabled ? "revoked" : "active",
                     ]
                 }
                 let header = ["KEY", "EMAIL", "PROJECT", "SCOPES", "CREATED", "USED", "EXPIRES", "STATE"]

@@ -32,9 +32,9 @@ extension UsersCommand {
             request.dropped = Set(drop.map { ProviderID($0) })
             request.validateOnly = dryRun
             let asked = request
-            try await options.target.withAccounts { accounts, project, scope in
+            try await options.target.withAccounts { accounts, project in
                 let result = try await UsersCommand.readably {
-                    try await accounts.mergeAccounts(asked, project, scope.tenant)
+                    try await accounts.mergeAccounts(asked, project)
                 }
                 print(AccountTable([result.account]).text(json: options.json))
                 UsersCommand.note(
@@ -60,9 +60,9 @@ extension UsersCommand {
         @Argument(help: "The merge ID.") var id: String
 
         func run() async throws {
-            try await options.target.withAccounts { accounts, project, scope in
+            try await options.target.withAccounts { accounts, project in
                 let both = try await UsersCommand.readably {
-                    try await accounts.mergeAccounts.undo(id, project, scope.tenant)
+                    try await accounts.mergeAccounts.undo(id, project)
                 }
                 print(AccountTable([both.survivor, both.restored]).text(json: options.json))
                 UsersCommand.note("changed since, not moved back", both.left.map(\.rawValue))

@@ -40,8 +40,8 @@ extension UsersCommand {
             guard limit > 0 else { throw CommandFailure.usage("--limit must be at least 1") }
             let query = try query()
             if count {
-                return try await options.target.withScope { stores, _, scope in
-                    print(try await stores.accounts.count(query, in: scope))
+                return try await options.target.withProject { stores, project in
+                    print(try await stores.accounts.count(query, in: project.scope))
                 }
             }
             try await options.printAccounts { stores, scope in
@@ -97,7 +97,8 @@ extension UsersCommand {
         @Argument(help: "The account ID.") var id: String
 
         func run() async throws {
-            try await options.target.withScope { stores, _, scope in
+            try await options.target.withProject { stores, project in
+                let scope = project.scope
                 let account = try await stores.account(id, in: scope).id
                 let rows = try await stores.accounts.linkedProviders(of: account, in: scope).map { linked in
                     [

@@ -18,8 +18,8 @@ struct UsersCommand: AsyncParsableCommand {
         @Flag(help: "Print JSON.") var json = false
 
         func printAccounts(_ body: (Stores, Scope) async throws -> [Account]) async throws {
-            try await target.withScope { stores, _, scope in
-                print(AccountTable(try await body(stores, scope)).text(json: json))
+            try await target.withProject { stores, project in
+                print(AccountTable(try await body(stores, project.scope)).text(json: json))
             }
         }
     }

@@ -33,14 +33,16 @@ struct WorkloadsCommand: AsyncParsableCommand {
             let allowsLoopback = try await database.allowsLoopback()
             try await database.withAdministration(allowsLoopback: allowsLoopback) { stores, administration in
                 let workload = Workload(
-                    id: "",
-                    name: name,
-                    project: try project.map { try stores.project($0).id },
+                    credential: AdminCredential(
+                        id: "",
+                        name: name,
+                        project: try project.map { try stores.project($0).id },
+                        scopes: []
+                    ),
                     issuer: issuer,
                     jwks: try keys(),
                     audience: audience,
                     claims: try claims(),
-                    scopes: [],
                     tokenLifetime: Int64(min(max(tokenMinutes, 0), 61)) * 60
                 )
                 print(try await administration.workloads.create(workload, try options.grant).id)
@@ -84,16 +86,16 @@ struct WorkloadsCommand: AsyncParsableCommand {
         @Flag(help: "Print JSON.") var json = false
 
         func run() async throws {
-            try await database.withStores { stores in
-                let rows = try await stores.configuration.listWorkloads().map { listed in
-                    let workload = listed.workload
+            try await database.withAdministration { _, administration in
+                let rows = try await administration.workloads.list().map { listed in
+                    let workload = listed.credential
                     return [
                         workload.id, workload.name, workload.project?.rawValue ?? "*", workload.issuer,
                         workload.audience,
                         workload.claims.map { "\($0.key)=\($0.value)" }.sorted().joined(separator: " "),
                         workload.scopes.text, "\(workload.tokenLifetime / 60)",
                         listed.createdAt.ISO8601Format(), listed.lastUsedAt?.ISO8601Format() ?? "",
-                        workload.expiresAt?.date ?? "", listed.disabled ? "revoked" : "active",
+                        workload.expiresAt?.date ?? "", workload.disabled ? "revoked" : "active",
                     ]
                 }
                 let header = [

@@ -45,7 +45,7 @@ extension ConsoleRoutes {
             </form></details>
             """
         }
-        let keys = try await configuration.listAPIKeys(of: place.project.id).map { listed -> [HTML] in
+        let keys = try await administration.apiKeys.list(of: place.project.id).map { listed -> [HTML] in
             let revoked = listed.revokedAt.map { "revoked \(html: ConsoleText.time($0))" as HTML }
             return [
                 "<code>\(listed.key.rawValue)</code>", "<bdi>\(listed.displayName ?? "")</bdi>",
@@ -53,15 +53,16 @@ extension ConsoleRoutes {
                 revoked ?? revoking(.revokeKey, listed.key.rawValue, "Apps can no longer use this key."),
             ]
         }
-        let backEnds = try await configuration.listServiceAccountKeys(of: place.project.id).map { listed -> [HTML] in
-            let scopes = listed.key.scopes.map(\.rawValue).sorted().joined(separator: ", ")
-            let end = listed.key.expiresAt.map { Date(timeIntervalSince1970: Double($0)) }
+        let backEnds = try await administration.serviceAccounts.list(of: place.project.id).map { listed -> [HTML] in
+            let key = listed.credential
+            let scopes = key.scopes.map(\.rawValue).sorted().joined(separator: ", ")
+            let end = key.expiresAt.map { Date(timeIntervalSince1970: Double($0)) }
             let last: HTML =
-                listed.disabled
+                key.disabled
                 ? "revoked"
-                : revoking(.revokeServiceAccount, listed.key.id, "Back ends can no longer use this key.")
+                : revoking(.revokeServiceAccount, key.id, "Back ends can no longer use this key.")
             return [
-                "<code>\(listed.key.id)</code><br>\(listed.key.email)", "\(scopes)", ConsoleText.time(listed.createdAt),
+                "<code>\(key.id)</code><br>\(key.email)", "\(scopes)", ConsoleText.time(listed.createdAt),
                 listed.lastUsedAt.map { ConsoleText.time($0) } ?? "never",
                 end.map { ConsoleText.time($0) } ?? "never", last,
             ]

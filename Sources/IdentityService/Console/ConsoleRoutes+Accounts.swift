@@ -54,19 +54,18 @@ extension ConsoleRoutes {
         let items = visit.call.query
         let filter = try ConsoleAccountFilter(items)
         let list = ConsoleAccountList(place: place, filter: filter)
-        let (project, tenant) = (place.project, place.tenant)
+        let project = place.project
         let after = try items.value("after")
         let page = try await accounts.queryAccounts.search(
             filter.query,
             after: after,
             size: Self.pageSize,
-            project,
-            tenant
+            project
         )
         let counts =
             try await items.value("count") == "all"
-            ? accounts.countProviders.accounts(project, tenant) : accounts.countProviders.ifFew(project, tenant)
-        let tenants = tenant == .none ? project.tenants.keys.sorted { $0.rawValue < $1.rawValue } : []
+            ? accounts.countProviders.accounts(project) : accounts.countProviders.ifFew(project)
+        let tenants = project.tenants.keys.sorted { $0.rawValue < $1.rawValue }
         let (size, next) = (Self.pageSize, page.nextPageToken)
         let table = list.table(page.accounts) ?? list.nothing(hasMore: next != nil, isFirst: after == nil)
         return """
@@ -84,7 +83,7 @@ extension ConsoleRoutes {
     @Sendable private func exportAccounts(_ visit: ConsoleVisit, _ form: ConsoleForm) async throws -> Outcome {
         let place = try place(visit, .readAccounts)
         let filter = try ConsoleAccountFilter(form.items)
-        let pages = try await accounts.queryAccounts.export(filter.query, place.project, place.tenant)
+        let pages = try await accounts.queryAccounts.export(filter.query, place.project)
         return .file(AccountCSV.response(pages))
     }
 
@@ -92,8 +91,8 @@ extension ConsoleRoutes {
     private func methods(of place: ConsolePlace) -> [ProviderID] {
         let snapshot = configuration.snapshot
         let configured =
-            snapshot.providers(project: place.project.id, tenant: place.tenant)
-            + snapshot.samlProviders(project: place.project.id, tenant: place.tenant)
+            snapshot.providers(in: place.project.scope)
+            + snapshot.samlProviders(in: place.project.scope)
         return [.password, .emailLink, .phone] + configured.map(\.provider)
     }
 
@@ -104,9 +103,9 @@ extension ConsoleRoutes {
         selectors.localIDs = [term]
         selectors.emails = [term]
         if let number = PhoneNumber(stored: term) { selectors.phoneNumbers = number.spellings }
-        let providers = configuration.snapshot.providers(project: place.project.id, tenant: place.tenant)
+        let providers = configuration.snapshot.providers(in: place.project.scope)
         selectors.federated = providers.map { ($0.provider, term) }
-        return try await accounts.admin.lookUp(selectors, place.project, place.tenant)
+        return try await accounts.admin.lookUp(selectors, place.project)
     }
 
     // MARK: One account
@@ -116,7 +115,7 @@ extension ConsoleRoutes {
         guard let id = ConsolePath.id(visit.call.parameter("account")) else { throw WireError.notFound }
         var selectors = AdminAccounts.Selectors()
         selectors.localIDs = [id]
-        guard let account = try await accounts.admin.lookUp(selectors, place.project, place.tenant).first else {
+        guard let account = try await accounts.admin.lookUp(selectors, place.project).first else {
             throw WireError.notFound
         }
         return account
@@ -136,13 +135,13 @@ extension ConsoleRoutes {
         _ visit: ConsoleVisit,
         _ place: ConsolePlace
     ) async throws -> ConsolePage {
-        let (id, project, tenant) = (account.id.rawValue, place.project, place.tenant)
-        let sessions = try await accounts.admin.listSessions(localID: id, project, tenant)
-        let detached = try await accounts.admin.listDetachedCredentials(localID: id, project, tenant)
+        let (id, project) = (account.id.rawValue, place.project)
+        let sessions = try await accounts.admin.listSessions(localID: id, project)
+        let detached = try await accounts.admin.listDetachedCredentials(localID: id, project)
         var query = AuditQuery()
         query.account = account.id
         let history = try await accounts.listAuditEntries(query, project, after: nil, size: 20)
-        let merges = try await accounts.mergeAccounts.undoable(of: account.id, project, tenant)
+        let merges = try await accounts.mergeAccounts.undoable(of: account.id, project)
         var view = ConsoleAccount(account: account, place: place, visit: visit)
         for client in Set(sessions.compactMap(\.client)) {
             view.applications[client] = try await administration.oauthClients.name(of: client, in: project.id)
@@ -199,14 +198,14 @@ extension ConsoleRoutes {
         _ visit: ConsoleVisit,
         _ place: ConsolePlace
     ) async throws -> Outcome {
-        let (project, tenant, path) = (place.project, place.tenant, place.path(of: account.id))
+        let (project, path) = (place.project, place.path(of: account.id))
         let version = try form.version
         var changes = AdminAccounts.Changes()
         (changes.localID, changes.version) = (account.id.rawValue, version)
         switch action {
         case .disable, .enable:
             changes.disabled = action == .disable
-            _ = try await accounts.admin.update(changes, project, tenant)
+            _ = try await accounts.admin.update(changes, project)
             return .done(path, action == .disable ? .disabled : .enabled)
         case .unlink:
             let passkey = try form.value("passkey")
@@ -215,15 +214,14 @@ extension ConsoleRoutes {
             } else {
                 changes.deletePasskeys = [passkey]
             }
-            _ = try await accounts.admin.update(changes, project, tenant)
+            _ = try await accounts.admin.update(changes, project)
             return .done(path, .unlinked)
         case .signOut:
             let session = try form.value("session")
             try await accounts.admin.signOut(
                 localID: account.id.rawValue,
                 sessionID: session.isEmpty ? nil : session,
-                project,
-                tenant
+                project
             )
             return .done(path, .signedOut)
         case .sendReset:
@@ -232,7 +230,7 @@ extension ConsoleRoutes {
             var request = SendOOBCode.Request(type: .passwordReset)
             request.email = account.email?.original
             let key = configuration.snapshot.apiKey(of: project.id)?.rawValue
-            let caller = Caller(project: project, tenant: tenant, apiKey: key)
+            let caller = Caller(project: project, apiKey: key)
             _ = try await accounts.sendOOBCode(request, as: .admin(returnsLink: false), caller)
             return .done(path, .resetSent)
         case .previewMerge: return .page(try await mergePage(account, form, visit, place))
@@ -243,14 +241,14 @@ extension ConsoleRoutes {
             request.version = version
             request.mergedVersion = Int64(try form.value("mergedVersion")) ?? 0
             request.dropped = Set(try form.value("dropped").split(separator: " ").map { ProviderID(String($0)) })
-            _ = try await accounts.mergeAccounts(request, project, tenant)
+            _ = try await accounts.mergeAccounts(request, project)
             return .done(path, .merged)
         case .undoMerge:
-            _ = try await accounts.mergeAccounts.undo(try form.value("merge"), project, tenant)
+            _ = try await accounts.mergeAccounts.undo(try form.value("merge"), project)
             return .done(path, .unmerged)
         case .delete:
             guard try form.value("confirm") == account.id.rawValue else { throw WireError("MISSING_LOCAL_ID") }
-            try await accounts.admin.delete(localID: account.id.rawValue, version: version, project, tenant)
+            try await accounts.admin.delete(localID: account.id.rawValue, version: version, project)
             return .done("\(place.path)/accounts", .deleted)
         }
     }
@@ -270,7 +268,7 @@ extension ConsoleRoutes {
         request.localID = account.id.rawValue
         request.mergedLocalID = other.id.rawValue
         request.validateOnly = true
-        let preview = try await accounts.mergeAccounts(request, place.project, place.tenant)
+        let preview = try await accounts.mergeAccounts(request, place.project)
         return ConsolePage(
             "Merge two accounts",
             ConsoleAccount(account: account, place: place, visit: visit)

@@ -11,7 +11,7 @@ extension ConsoleRoutes {
         let place = try place(visit, .readAccounts)
         // This node's counts are included immediately; those of other nodes follow within seconds.
         await operations.saveCounts()
-        let counted = try await accounts.countSignIns(place.project, place.tenant)
+        let counted = try await accounts.countSignIns(place.project)
         let content: HTML
         if counted.methods.isEmpty {
             content = """

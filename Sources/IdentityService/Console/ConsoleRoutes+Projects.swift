@@ -18,14 +18,14 @@ extension ConsoleRoutes {
             )
         }
         let items = projects.map { project -> HTML in
-            let tenants = project.tenants.keys.map(\.rawValue).sorted().map { tenant -> HTML in
-                let place = ConsolePlace(project: project, tenant: TenantID(rawValue: tenant))
-                return "<li><a href=\"\(place.path)/\(part.rawValue)\">\(tenant)</a></li>"
+            let all = project.tenants.values.map(\.project.scope).sorted { $0.tenant.rawValue < $1.tenant.rawValue }
+            let tenants = all.map { scope -> HTML in
+                "<li><a href=\"\(ConsolePath.path(of: scope))/\(part.rawValue)\">\(scope.tenant.rawValue)</a></li>"
             }
             let list: HTML? = tenants.isEmpty ? nil : "<p class=\"quiet\">Tenants</p><ul>\(html: tenants)</ul>"
             return """
                 <li>
-                <p><a href="\(ConsolePlace(project: project, tenant: .none).path)/\(part.rawValue)"><b>\(project.appName)</b></a>
+                <p><a href="\(ConsolePath.path(of: project.scope))/\(part.rawValue)"><b>\(project.appName)</b></a>
                 <span class="quiet">\(project.id.rawValue)</span></p>
                 \(html: list)
                 </li>

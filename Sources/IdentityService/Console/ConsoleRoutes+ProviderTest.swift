@@ -19,9 +19,7 @@ extension ConsoleRoutes {
     }
 
     private func caller(_ visit: ConsoleVisit, _ place: ConsolePlace) -> Caller {
-        var caller = Caller(visit.call, project: place.project, apiKey: nil)
-        caller.tenant = place.tenant
-        return caller
+        Caller(visit.call, project: place.project, apiKey: nil)
     }
 
     @Sendable private func beginTest(_ visit: ConsoleVisit, _ form: ConsoleForm) async throws -> Outcome {

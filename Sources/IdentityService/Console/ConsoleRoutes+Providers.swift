@@ -32,7 +32,7 @@ extension ConsoleRoutes {
     }
 
     private func providersPage(_ visit: ConsoleVisit, _ place: ConsolePlace, typed: String) throws -> ConsolePage {
-        let providers = configuration.snapshot.providers(project: place.project.id, tenant: place.tenant)
+        let providers = configuration.snapshot.providers(in: place.project.scope)
         let items = providers.map { provider -> HTML in
             let state: HTML = provider.enabled ? "" : " <span class=\"tag warning\">disabled</span>"
             let name = ProviderNames.name(of: provider.provider.rawValue, provider.displayName)
@@ -98,7 +98,7 @@ extension ConsoleRoutes {
     func provider(_ visit: ConsoleVisit, _ place: ConsolePlace) throws -> ProviderConfiguration {
         let snapshot = configuration.snapshot
         guard let id = ConsolePath.id(visit.call.parameter("provider")),
-            let provider = snapshot.provider(ProviderID(id), project: place.project.id, tenant: place.tenant)
+            let provider = snapshot.provider(ProviderID(id), in: place.project.scope)
         else { throw WireError.notFound }
         return provider
     }
@@ -158,5 +158,5 @@ extension ConsoleRoutes {
 }
 
 extension ConsolePlace {
-    var scope: Scope { Scope(project: project.id, tenant: tenant) }
+    var scope: Scope { project.scope }
 }

@@ -1,3 +1,4 @@
+import Administration
 import Foundation
 import Projects
 import Storage
@@ -7,8 +8,8 @@ extension ConsoleRoutes {
     ///
     /// - Parameter revoking: the form that revokes the one with this ID.
     func workloads(of project: ProjectID, revoking: (_ id: String) -> HTML) async throws -> HTML {
-        let rows = try await configuration.listWorkloads(of: project).map { listed -> [HTML] in
-            let workload = listed.workload
+        let rows = try await administration.workloads.list(of: project).map { listed -> [HTML] in
+            let workload = listed.credential
             let claims = workload.claims.map { "\($0.key)=\($0.value)" }.sorted().joined(separator: ", ")
             let end = workload.expiresAt.map { Date(timeIntervalSince1970: Double($0)) }
             return [
@@ -16,7 +17,7 @@ extension ConsoleRoutes {
                 "<bdi>\(workload.issuer)</bdi><br><bdi>\(claims)</bdi>",
                 "\(workload.scopes.map(\.rawValue).sorted().joined(separator: ", "))",
                 ConsoleText.time(listed.createdAt), listed.lastUsedAt.map { ConsoleText.time($0) } ?? "never",
-                end.map { ConsoleText.time($0) } ?? "never", listed.disabled ? "revoked" : revoking(workload.id),
+                end.map { ConsoleText.time($0) } ?? "never", workload.disabled ? "revoked" : revoking(workload.id),
             ]
         }
         let table = ConsoleText.table(

@@ -218,12 +218,12 @@ struct ConsoleRoutes: Sendable {
         guard let project = configuration.snapshot.project(id) else { throw WireError.projectNotFound }
         guard accounts.signInToConsole.allows(scope, in: project, visit.session) else { throw WireError.forbidden }
         guard let segment = visit.call.parameters["tenant"] else {
-            return ConsolePlace(project: project, tenant: .none)
+            return ConsolePlace(project: project)
         }
         guard let name = ConsolePath.id(segment), let tenant = project.tenants[TenantID(rawValue: name)] else {
             throw WireError.tenantNotFound
         }
-        return ConsolePlace(project: tenant.project, tenant: tenant.configuration.id)
+        return ConsolePlace(project: tenant.project)
     }
 
     // MARK: Answers

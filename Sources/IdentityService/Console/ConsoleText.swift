@@ -1,4 +1,5 @@
 import Domain
+import Projects
 import Storage
 import Text
 
@@ -119,7 +120,7 @@ enum ConsoleText {
 
     private static func account(of change: RecordedChange, in place: ConsolePlace) -> HTML {
         guard let id = change.account else { return "" }
-        let path = ConsolePlace(project: place.project, tenant: change.tenant).path(of: id)
+        let path = ConsolePath.path(of: id, in: Scope(project: place.project.id, tenant: change.tenant))
         return "<a href=\"\(path)\"><code>\(id.rawValue)</code></a>"
     }
 }

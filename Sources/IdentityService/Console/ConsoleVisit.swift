@@ -25,15 +25,12 @@ struct ConsoleVisit: Sendable {
 
 /// The project or tenant of a page.
 struct ConsolePlace: Sendable {
-    /// With the tenant's settings, if there is one.
     let project: Project
-    let tenant: TenantID
+
+    var tenant: TenantID { project.tenant }
 
     /// Without a trailing `/`.
-    var path: String {
-        let path = "/console/\(project.id.rawValue)"
-        return tenant == .none ? path : path + "/tenants/\(ConsolePath.segment(tenant.rawValue))"
-    }
+    var path: String { ConsolePath.path(of: project.scope) }
 
     /// The place of one of the project's tenants.
     ///
@@ -41,17 +38,27 @@ struct ConsolePlace: Sendable {
     /// - Throws: 404 for an unknown tenant, and for any in a tenant.
     func entering(tenant name: String?) throws(WireError) -> ConsolePlace {
         guard let name, !name.isEmpty else { return self }
-        guard tenant == .none, let found = project.tenants[TenantID(rawValue: name)] else { throw .tenantNotFound }
-        return ConsolePlace(project: found.project, tenant: found.configuration.id)
+        guard let found = project.tenants[TenantID(rawValue: name)] else { throw .tenantNotFound }
+        return ConsolePlace(project: found.project)
     }
 
-    func path(of account: AccountID) -> String { "\(path)/accounts/\(ConsolePath.segment(account.rawValue))" }
+    func path(of account: AccountID) -> String { ConsolePath.path(of: account, in: project.scope) }
 }
 
 /// IDs in paths of the console, which may contain any character, including `/` and `:`.
 package enum ConsolePath {
     /// Whether a path belongs to the console, even without a route, so that errors are shown as pages.
     static func holds(_ path: String) -> Bool { path == "/console" || path.hasPrefix("/console/") }
+
+    /// Without a trailing `/`.
+    static func path(of scope: Scope) -> String {
+        let path = "/console/\(scope.project.rawValue)"
+        return scope.tenant == .none ? path : path + "/tenants/\(segment(scope.tenant.rawValue))"
+    }
+
+    static func path(of account: AccountID, in scope: Scope) -> String {
+        "\(path(of: scope))/accounts/\(segment(account.rawValue))"
+    }
 
     /// Letters, digits, `.`, `_` and `-` stay; anything else becomes `~` followed by base64url.
     static func segment(_ id: String) -> String {

@@ -4,9 +4,8 @@ package import Projects
 package struct AdminCall: Sendable {
     package var call: Call
     package var admin: AdminCredential
-    /// With the settings of ``tenant``, if there is one.
+    /// The project, or the tenant that the call names.
     package var project: Project
-    package var tenant: TenantID
 
     /// - Parameter project: from the path or the API key.
     /// - Throws: `TENANT_ID_MISMATCH` if the path and the body or query name different tenants; 404
@@ -19,7 +18,6 @@ package struct AdminCall: Sendable {
         if let ofPath, let named, named != ofPath { throw WireError("TENANT_ID_MISMATCH") }
         guard let tenant = ofPath ?? named else {
             self.project = project
-            self.tenant = .none
             return
         }
         guard let found = project.tenants[tenant] else { throw WireError.tenantNotFound }
@@ -27,8 +25,9 @@ package struct AdminCall: Sendable {
             throw WireError("PROJECT_DISABLED")
         }
         self.project = found.project
-        self.tenant = found.configuration.id
     }
+
+    package var tenant: TenantID { project.tenant }
 
     /// The body, which may repeat the path's tenant.
     package func json() throws -> WireObject { try call.json() }

@@ -44,7 +44,7 @@ struct AdminAccountRoutes {
         new.phoneNumber = try body.string("phoneNumber")
         new.disabled = try body.bool("disabled") ?? false
         new.secondFactors = try Self.secondFactors(body.objects("mfaInfo"))
-        let account = try await accounts.admin.create(new, call.project, call.tenant)
+        let account = try await accounts.admin.create(new, call.project)
         return .json { json in
             json.kind("SignupNewUserResponse")
             json.member("localId", account.id.rawValue)
@@ -66,7 +66,7 @@ struct AdminAccountRoutes {
             else { return nil }
             return (ProviderID(provider), subject)
         }
-        let found = try await accounts.admin.lookUp(selectors, call.project, call.tenant)
+        let found = try await accounts.admin.lookUp(selectors, call.project)
         return .json { json in
             json.kind("GetAccountInfoResponse")
             guard !found.isEmpty else { return }
@@ -97,12 +97,12 @@ struct AdminAccountRoutes {
         changes.deleteAttributes = try UpdateAccountRoute.attributes(body)
         changes.secondFactors = try body.object("mfa").map { try Self.secondFactors($0.objects("enrollments")) }
         changes.link = try body.object("linkProviderUserInfo").map { try Self.credential($0) }
-        let account = try await accounts.admin.update(changes, call.project, call.tenant)
+        let account = try await accounts.admin.update(changes, call.project)
         return .json { $0.updated(account) }
     }
 
     func delete(_ call: AdminCall) async throws -> Response {
-        try await accounts.admin.delete(localID: try call.json().text("localId"), call.project, call.tenant)
+        try await accounts.admin.delete(localID: try call.json().text("localId"), call.project)
         return .json { $0.kind("DeleteAccountResponse") }
     }
 
@@ -112,8 +112,7 @@ struct AdminAccountRoutes {
         let left = try await accounts.deleteAccounts(
             localIDs,
             force: body.bool("force") ?? false,
-            call.project,
-            call.tenant
+            call.project
         )
         return .json { json in
             guard !left.isEmpty else { return }
@@ -143,8 +142,7 @@ struct AdminAccountRoutes {
             maxResults: size,
             after: after,
             exports: exports,
-            call.project,
-            call.tenant
+            call.project
         )
         return try .json { json in
             json.kind("DownloadAccountResponse")
@@ -172,21 +170,20 @@ struct AdminAccountRoutes {
         try await accounts.admin.signOut(
             localID: try body.text("localId"),
             sessionID: sessionID,
-            call.project,
-            call.tenant
+            call.project
         )
         return .json { _ in }
     }
 
     private func listSessions(_ call: AdminCall) async throws -> Response {
         let localID = try call.json().text("localId")
-        let sessions = try await accounts.admin.listSessions(localID: localID, call.project, call.tenant)
+        let sessions = try await accounts.admin.listSessions(localID: localID, call.project)
         return .json { $0.sessions(sessions) }
     }
 
     private func listDetachedCredentials(_ call: AdminCall) async throws -> Response {
         let localID = try call.json().text("localId")
-        let detached = try await accounts.admin.listDetachedCredentials(localID: localID, call.project, call.tenant)
+        let detached = try await accounts.admin.listDetachedCredentials(localID: localID, call.project)
         return .json { $0.detachedCredentials(detached) }
     }
 
@@ -199,7 +196,7 @@ struct AdminAccountRoutes {
         request.emailVerified = try body.bool("emailVerified")
         request.emailAuthority = try body.bool("emailAuthority") ?? false
         request.autoCreate = try body.bool("autoCreate") ?? true
-        let explanation = try await accounts.explainSignIn(request, call.project, call.tenant)
+        let explanation = try await accounts.explainSignIn(request, call.project)
         return .json { $0.explanation(explanation) }
     }
 
@@ -208,8 +205,7 @@ struct AdminAccountRoutes {
         let token = try await accounts.providerToken(
             localID: try body.text("localId"),
             provider: try body.string("providerId"),
-            call.project,
-            call.tenant
+            call.project
         )
         return .json { $0.providerToken(token) }
     }

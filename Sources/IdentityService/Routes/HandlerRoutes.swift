@@ -247,7 +247,7 @@ struct HandlerRoutes {
             ).response()
         }
         var event = AuthEvent(visit: returned.visit)
-        if returned.tenant != .none { event.tenant = returned.tenant.rawValue }
+        if returned.project.tenant != .none { event.tenant = returned.project.tenant.rawValue }
         if let fault = returned.fault {
             event.fault = try HandlerFault(fault)
         } else {
@@ -255,7 +255,7 @@ struct HandlerRoutes {
             event.postBody = answer.postBody
             event.sessionID = returned.sessionID
         }
-        let caller = Caller(project: returned.project, tenant: returned.tenant)
+        let caller = Caller(project: returned.project)
         return deliver(event, state: answer.state, kept: await keep(event, call, caller), own, context)
     }
 

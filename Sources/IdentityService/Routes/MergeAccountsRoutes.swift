@@ -24,7 +24,7 @@ struct MergeAccountsRoutes {
         request.mergedLocalID = try body.string("mergedLocalId")
         request.dropped = Set(try body.strings("dropProviders").map { ProviderID($0) })
         request.validateOnly = try body.bool("validateOnly") ?? false
-        let result = try await accounts.mergeAccounts(request, call.project, call.tenant)
+        let result = try await accounts.mergeAccounts(request, call.project)
         return .json { json in
             json.object("user") { $0.account(result.account, for: .admin, in: call.tenant) }
             json.merge(result.merge)
@@ -35,7 +35,7 @@ struct MergeAccountsRoutes {
 
     private func undo(_ call: AdminCall) async throws -> Response {
         let id = try call.json().string("mergeId")
-        let undone = try await accounts.mergeAccounts.undo(id, call.project, call.tenant)
+        let undone = try await accounts.mergeAccounts.undo(id, call.project)
         return .json { json in
             json.object("user") { $0.account(undone.survivor, for: .admin, in: call.tenant) }
             json.object("restoredUser") { $0.account(undone.restored, for: .admin, in: call.tenant) }

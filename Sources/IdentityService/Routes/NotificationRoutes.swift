@@ -84,7 +84,7 @@ struct NotificationRoutes {
         }
         // Notifications are accepted even if sign-in is disabled.
         guard let found = project.tenants[tenant] else { throw WireError.tenantNotFound }
-        return Caller(project: found.project, tenant: tenant)
+        return Caller(project: found.project)
     }
 
     private static func path(_ call: Call) -> String {

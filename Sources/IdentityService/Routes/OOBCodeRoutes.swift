@@ -44,7 +44,6 @@ struct OOBCodeRoutes {
         let returnsLink = try body.bool("returnOobLink") ?? false
         let caller = Caller(
             project: call.project,
-            tenant: call.tenant,
             apiKey: try call.call.query.value("key") ?? call.call.headers[.apiKey],
             language: call.call.language
         )

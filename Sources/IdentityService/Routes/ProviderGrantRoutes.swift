@@ -58,8 +58,7 @@ struct ProviderGrantRoutes {
         let result = try await accounts.admin.credentialState(
             localID: try body.text("localId"),
             provider: try Self.provider(body),
-            call.project,
-            call.tenant
+            call.project
         )
         return .json { $0.credentialState(result) }
     }

@@ -113,14 +113,14 @@ struct ProviderRoutes {
         let snapshot = configuration.snapshot
         let all =
             collection == .saml
-            ? snapshot.samlProviders(project: call.project.id, tenant: call.tenant)
-            : snapshot.providers(project: call.project.id, tenant: call.tenant)
+            ? snapshot.samlProviders(in: call.project.scope)
+            : snapshot.providers(in: call.project.scope)
         return all.filter { collection.contains($0.provider) }
     }
 }
 
 extension AdminCall {
-    fileprivate var scope: Scope { Scope(project: project.id, tenant: tenant) }
+    fileprivate var scope: Scope { project.scope }
 
     /// The start of resource names in the project or tenant.
     fileprivate var place: String {

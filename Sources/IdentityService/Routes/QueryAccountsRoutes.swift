@@ -21,15 +21,15 @@ struct QueryAccountsRoutes {
         let query = try AccountQuery(body)
         let selection = try AccountSelection(body, query)
         guard try body.bool("returnUserInfo") ?? true else {
-            let count = try await accounts.queryAccounts.count(query, call.project, call.tenant)
+            let count = try await accounts.queryAccounts.count(query, call.project)
             return .json { $0.member("recordsCount", int64: count) }
         }
         let page =
             switch selection {
             case .range(let offset, let limit):
-                try await accounts.queryAccounts.list(query, offset: offset, limit: limit, call.project, call.tenant)
+                try await accounts.queryAccounts.list(query, offset: offset, limit: limit, call.project)
             case .page(let token, let size):
-                try await accounts.queryAccounts.page(query, after: token, size: size, call.project, call.tenant)
+                try await accounts.queryAccounts.page(query, after: token, size: size, call.project)
             }
         return .json { json in
             json.member("recordsCount", int64: Int64(page.accounts.count))
@@ -43,7 +43,7 @@ struct QueryAccountsRoutes {
     }
 
     private func statistics(_ call: AdminCall) async throws -> Response {
-        let rows = try await accounts.countProviders(call.project, call.tenant)
+        let rows = try await accounts.countProviders(call.project)
         return .json { json in
             json.array("providers") { json in
                 for row in rows {

@@ -16,8 +16,7 @@ struct SessionCookieRoutes {
         let cookie = try await accounts.createSessionCookie(
             idToken: try body.text("idToken"),
             duration: try body.int64("validDuration"),
-            call.project,
-            call.tenant
+            call.project
         )
         return .json { $0.member("sessionCookie", cookie) }
     }

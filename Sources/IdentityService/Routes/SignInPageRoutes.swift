@@ -229,8 +229,7 @@ struct SignInPageRoutes {
     ) async throws -> Response {
         let visit = try accounts.signInPage.open(sealed)
         let own = try deployment.pages(for: call)
-        var caller = Caller(call, project: returned.project, apiKey: visit.apiKey, language: visit.language)
-        caller.tenant = returned.tenant
+        let caller = Caller(call, project: returned.project, apiKey: visit.apiKey, language: visit.language)
         do {
             let outcome = try await accounts.signInPage.comeBack(
                 returned,

@@ -46,7 +46,7 @@ struct UploadAccountsRoute {
             let twice = Self.firstRepeated(entries.lazy.map { $0.localID ?? "" })
             if let twice { throw WireError("DUPLICATE_LOCAL_ID", twice) }
         }
-        let outcome = try await accounts.importAccounts(entries, replaces: replaces, call.project, call.tenant)
+        let outcome = try await accounts.importAccounts(entries, replaces: replaces, call.project)
         return .json { json in
             json.kind("UploadAccountResponse")
             Self.write("error", outcome.problems.map { ($0.key, $0.value.rawValue) }, &json)

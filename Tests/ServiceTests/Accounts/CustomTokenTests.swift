@@ -212,7 +212,7 @@ struct CustomTokenTests {
             try await TestService.run(options) { other in
                 let there = Scene(service: other, account: scene.account)
                 try await there.signIn(token).expectOK()
-                try await configuration.revokeServiceAccountKey(scene.account.key.id)
+                try await configuration.revoke(ServiceAccountKey.self, scene.account.key.id)
                 #expect(try await scene.signIn(token).code == "INVALID_CUSTOM_TOKEN")
                 try await other.stores.configuration.refresh()
                 #expect(try await there.signIn(token).code == "INVALID_CUSTOM_TOKEN")

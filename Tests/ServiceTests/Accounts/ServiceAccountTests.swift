@@ -36,8 +36,8 @@ struct ServiceAccountTests {
         }
 
         func lastUse() async throws -> Date? {
-            let keys = try await service.stores.configuration.listServiceAccountKeys()
-            return try #require(keys.first { $0.key == account.key }).lastUsedAt
+            let keys = try await service.stores.configuration.list(ServiceAccountKey.self)
+            return try #require(keys.first { $0.credential == account.key }).lastUsedAt
         }
 
         /// Reads accounts, or makes one.
@@ -198,7 +198,7 @@ struct ServiceAccountTests {
             #expect(try await scene.status(narrow, manages: true) == 403)
             let parts = token.split(separator: ".").map { String($0) }
             #expect(try await scene.status("\(parts[0]).\(parts[1]).AAAA") == 401)
-            try await scene.service.stores.configuration.revokeServiceAccountKey(scene.account.key.id)
+            try await scene.service.stores.configuration.revoke(ServiceAccountKey.self, scene.account.key.id)
             #expect(try await scene.status(token) == 401)
         }
         try await run(scopes: [.readAccounts]) { scene in
@@ -297,7 +297,7 @@ struct ServiceAccountTests {
         try await run { scene in
             let token = try await scene.accessToken()
             #expect(try await scene.status(token) == 200)
-            try await scene.service.stores.configuration.revokeServiceAccountKey(scene.account.key.id)
+            try await scene.service.stores.configuration.revoke(ServiceAccountKey.self, scene.account.key.id)
             #expect(try await scene.status(token) == 401)
             try await scene.service.stores.configuration.refresh()
             #expect(try await scene.ask(scene.account.sign(scene.payload()))["error"] == "invalid_grant")

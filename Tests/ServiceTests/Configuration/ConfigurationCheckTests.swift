@@ -60,7 +60,7 @@ struct ConfigurationCheckTests {
             version: .none,
             projects: [project],
             apiKeys: [],
-            providers: example.providers.map { (project.id, .none, $0) }
+            providers: example.providers.map { (project.scope, $0) }
         )
         let check = ConfigurationCheck(
             isDevelopment: example.isDevelopment,
@@ -144,7 +144,7 @@ struct ConfigurationCheckTests {
             version: .none,
             projects: projects,
             apiKeys: [],
-            providers: [(projects[0].id, .none, ours), (projects[1].id, .none, theirs)]
+            providers: [(projects[0].scope, ours), (projects[1].scope, theirs)]
         )
         let found = check(projects[0], in: snapshot, at: Self.now).filter { $0.id == .clientIDShared }
         #expect(found.map(\.provider) == (isShared ? [ours.provider] : []))

@@ -31,23 +31,21 @@ struct ConsoleAccessTests {
             #expect(service.stores.configuration.snapshot.project(apiKey: foreign)?.id == other.id)
 
             let pair = try ServiceAccountKeyPair.generate()
-            try await service.stores.configuration.createServiceAccountKey(
+            try await service.stores.configuration.create(
                 ServiceAccountKey(
                     id: pair.id,
-                    email: ServiceAccountKey.email(name: "admin-sdk", project: service.project.id),
+                    name: "admin-sdk",
                     project: service.project.id,
                     scopes: [.readAccounts],
-                    publicKey: pair.publicKey,
-                    expiresAt: nil
-                ),
-                name: "admin-sdk"
+                    publicKey: pair.publicKey
+                )
             )
             let both = try await person.open(path)
             let form = try #require(both.forms.first { $0.value("key") == pair.id }, "\(both.text)")
             let gone = try await person.browser.submit(form, on: both)
             #expect(gone.text.contains("Key revoked"), "\(gone.text)")
-            let listed = try await service.stores.configuration.listServiceAccountKeys()
-            #expect(listed.first { $0.key.id == pair.id }?.disabled == true)
+            let listed = try await service.stores.configuration.list(ServiceAccountKey.self)
+            #expect(listed.map(\.credential).first { $0.id == pair.id }?.disabled == true)
         }
     }
 
@@ -59,18 +57,20 @@ struct ConsoleAccessTests {
             let empty = try await person.open(path)
             #expect(empty.text.contains("identity workloads create"), "\(empty.text)")
             var workload = Workload(
-                id: "",
-                name: "deploy <b>",
-                project: service.project.id,
+                credential: AdminCredential(
+                    id: "",
+                    name: "deploy <b>",
+                    project: service.project.id,
+                    scopes: [.readAccounts]
+                ),
                 issuer: "https://ci.example.com",
                 audience: "https://id.example.com",
-                claims: ["sub": "repo:acme/<shop>"],
-                scopes: [.readAccounts]
+                claims: ["sub": "repo:acme/<shop>"]
             )
-            workload = try await service.stores.configuration.createWorkload(workload)
+            workload = try await service.stores.configuration.create(workload)
             var foreign = workload
             foreign.project = nil
-            foreign = try await service.stores.configuration.createWorkload(foreign)
+            foreign = try await service.stores.configuration.create(foreign)
 
             let page = try await person.open(path)
             #expect(page.text.contains("deploy &lt;b&gt;") && page.text.contains("sub=repo:acme/&lt;shop&gt;"))
@@ -80,9 +80,9 @@ struct ConsoleAccessTests {
             #expect(gone.text.contains("Key revoked"), "\(gone.text)")
             let fields = [("token", try await person.token()), ("do", "revokeWorkload"), ("key", foreign.id)]
             #expect(try await person.send("POST", path, fields).status == 409)
-            let listed = try await service.stores.configuration.listWorkloads()
-            #expect(listed.first { $0.workload.id == workload.id }?.disabled == true)
-            #expect(listed.first { $0.workload.id == foreign.id }?.disabled == false)
+            let listed = try await service.stores.configuration.list(Workload.self).map(\.credential)
+            #expect(listed.first { $0.id == workload.id }?.disabled == true)
+            #expect(listed.first { $0.id == foreign.id }?.disabled == false)
         }
     }
 }

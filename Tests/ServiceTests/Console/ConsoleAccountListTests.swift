@@ -112,6 +112,13 @@ struct ConsoleAccountListTests {
                 try await Person(99, &random).insert(into: other)
             }
             for tenant in ["", "acme-12345"] {
+                let place = Project(
+                    id: service.project.id,
+                    number: service.project.number,
+                    tenant: TenantID(rawValue: tenant),
+                    settings: service.project.settings,
+                    passwordSignerKey: service.project.passwordSignerKey
+                )
                 for query in Self.queries() {
                     let expected = people.filter { $0.tenant == tenant && $0.meets(query) }.sorted {
                         ($0.key(query.sort), $0.id) < ($1.key(query.sort), $1.id)
@@ -123,8 +130,7 @@ struct ConsoleAccountListTests {
                             query,
                             after: token,
                             size: 7,
-                            service.project,
-                            TenantID(rawValue: tenant)
+                            place
                         )
                         found += page.accounts.map(\.id.rawValue)
                         token = page.nextPageToken
@@ -327,11 +333,10 @@ struct ConsoleAccountListCostTests {
                 query,
                 after: nil,
                 size: 50,
-                service.project,
-                .none
+                service.project
             )
             #expect(page.accounts.isEmpty && page.nextPageToken != nil, "ends after 2,500 accounts")
-            #expect(try await service.assembly.accounts.countProviders.ifFew(service.project, .none) == nil)
+            #expect(try await service.assembly.accounts.countProviders.ifFew(service.project) == nil)
         }
     }
 
@@ -340,7 +345,7 @@ struct ConsoleAccountListCostTests {
         for query in queries {
             let search = service.assembly.accounts.queryAccounts
             let (count, _) = try await StatementCount.during {
-                try await search.search(query, after: nil, size: 50, service.project, .none)
+                try await search.search(query, after: nil, size: 50, service.project)
             }
             #expect(count.total == 1, "\(count.statements)")
             blocks += try await TestDatabase.current.client.query(

@@ -28,7 +28,7 @@ struct ConsoleOverviewTests {
 
     private static func count(_ service: TestService) async throws -> CountSignIns.Result {
         await service.assembly.signInCounts.save()
-        return try await service.assembly.accounts.countSignIns(service.project, .none)
+        return try await service.assembly.accounts.countSignIns(service.project)
     }
 
     @Test("shows the webhooks that were given up, and sends them again for whoever may change the configuration")

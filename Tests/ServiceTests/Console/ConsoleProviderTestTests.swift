@@ -79,7 +79,7 @@ struct ConsoleProviderTestTests {
             // The same answer once more.
             let again = try await person.press("Exchange authorization code", on: back)
             #expect(again.status == 400 && tenant.requests(.token).count == 1, "\(again.text)")
-            let counted = try await person.service.assembly.accounts.countSignIns(person.service.project, .none)
+            let counted = try await person.service.assembly.accounts.countSignIns(person.service.project)
             #expect(counted.methods.isEmpty, "a test is no sign-in")
         }
     }

@@ -24,7 +24,7 @@ struct ConsoleProviderTests {
             )
             #expect(page.heading == "GitHub" && page.text.contains("Saved."), "\(page.text)")
             func stored() -> ProviderConfiguration? {
-                service.stores.configuration.snapshot.provider("github.com", project: service.project.id)
+                service.stores.configuration.snapshot.provider("github.com", in: service.project.scope)
             }
             #expect(stored()?.enabled == false && stored()?.clientSecret?.reveal() == "very secret")
             #expect(!page.text.contains("very secret") && page.text.contains("Leave empty to keep"), "\(page.text)")
@@ -74,7 +74,7 @@ struct ConsoleProviderTests {
             #expect(page.text.contains("Saved."), "\(page.text)")
             let fewer = try await shown()["appleSignInConfig"]
             #expect(fewer == ["codeFlowConfig": ["teamId": "TEAM", "keyId": "NEXT"]], "\(String(describing: fewer))")
-            let stored = service.stores.configuration.snapshot.provider("apple.com", project: service.project.id)
+            let stored = service.stores.configuration.snapshot.provider("apple.com", in: service.project.scope)
             #expect(stored?.clientSecret?.reveal() == key.pem && stored?.enabled == true)
             // What a form does not say stays.
             _ = try await person.press("Save", ["keyId": "", "bundleIds": "", "privateKey": ""], on: page)
@@ -90,7 +90,7 @@ struct ConsoleProviderTests {
                 ProviderConfiguration(provider: "github.com", enabled: true, clientID: "c", clientSecret: Secret("s"))
             )
             func stored() -> ProviderConfiguration? {
-                service.stores.configuration.snapshot.provider("github.com", project: service.project.id)
+                service.stores.configuration.snapshot.provider("github.com", in: service.project.scope)
             }
             var page = try await person.open("/console/\(service.project.id)/providers/github.com")
             let text = #"{"audiences": ["other"], "emailTrust": "never"}"#
@@ -129,7 +129,7 @@ struct ConsoleProviderTests {
                 #expect(page.status == 400 && page.text.contains(#"role="alert""#), "\(id): \(page.text)")
                 #expect(!page.text.contains("<script>"), "\(id)")
             }
-            #expect(service.stores.configuration.snapshot.providers(project: service.project.id).isEmpty)
+            #expect(service.stores.configuration.snapshot.providers(in: service.project.scope).isEmpty)
         }
     }
 
@@ -152,7 +152,7 @@ struct ConsoleProviderTests {
             _ = try await first.press("Save", ["clientSecret": "another"], on: mine)
             let told = try await second.press("Save", ["clientId": "d"], on: yours)
             #expect(told.status == 409 && told.text.contains("the provider changed after"), "\(told.text)")
-            let stored = service.stores.configuration.snapshot.provider("github.com", project: service.project.id)
+            let stored = service.stores.configuration.snapshot.provider("github.com", in: service.project.scope)
             #expect(stored?.clientID == "c" && stored?.clientSecret?.reveal() == "another")
         }
     }

@@ -167,7 +167,7 @@ struct ProviderDetailTests {
                     reply.expectOK()
                     let stored = service.stores.configuration.snapshot.provider(
                         "oauth.feedly",
-                        project: service.project.id
+                        in: service.project.scope
                     )
                     let definition = try ProviderDefinition.make(for: try #require(stored), allowsLoopback: false)
                     let flow = try await service.startFlow(through: "oauth.feedly")

@@ -331,7 +331,7 @@ struct YahooJapanTests {
                 )
                 created.expectOK()
                 let configuration = try #require(
-                    service.stores.configuration.snapshot.provider("oidc.yahoojp", project: service.project.id)
+                    service.stores.configuration.snapshot.provider("oidc.yahoojp", in: service.project.scope)
                 )
                 // Not yahoo.com's.
                 #expect(

@@ -140,10 +140,10 @@ struct AdminCredentialTests {
             }
             let now = service.clock
             let revokedKey = try await adminKey(nil, Self.all)
-            try await configuration.revokeAdminCredential(revokedKey.0)
+            try await configuration.revoke(AdminCredential.self, revokedKey.0)
             let revoked = try await account(service.project.id, Self.all)
             let revokedToken = try await accessToken(revoked, service)
-            try await configuration.revokeServiceAccountKey(revoked.key.id)
+            try await configuration.revoke(ServiceAccountKey.self, revoked.key.id)
             let expiring = try await account(service.project.id, Self.all, expiresAt: now.seconds + 1)
             let expiringToken = try await accessToken(expiring, service)
             let strange = try await account(other, Self.all)

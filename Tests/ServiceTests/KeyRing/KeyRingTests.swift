@@ -135,7 +135,7 @@ struct KeyRingRotationTests {
             try await TestService.run(other) { next in
                 let project = next.stores.configuration.snapshot.project(service.project.id)
                 #expect(project?.passwordSignerKey.reveal() == service.project.passwordSignerKey.reveal())
-                let github = next.stores.configuration.snapshot.provider("github.com", project: service.project.id)
+                let github = next.stores.configuration.snapshot.provider("github.com", in: service.project.scope)
                 #expect(github?.clientSecret?.reveal() == "client" && github?.webhookSecret?.reveal() == "hook")
                 let imported = try #require(Self.imported)
                 #expect(try await next.signInWithPassword("ada@example.com", imported.password).localID == "ada")

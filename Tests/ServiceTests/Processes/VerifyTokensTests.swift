@@ -98,12 +98,12 @@ struct VerifyTokensTests {
         let pair = try ServiceAccountKeyPair.generate()
         let key = ServiceAccountKey(
             id: pair.id,
-            email: ServiceAccountKey.email(name: "back-end", project: service.project.id),
+            name: "back-end",
             project: service.project.id,
             scopes: [.readAccounts],
             publicKey: pair.publicKey
         )
-        try await service.stores.configuration.createServiceAccountKey(key, name: "back-end")
+        try await service.stores.configuration.create(key)
         return [
             "type": "service_account", "project_id": .string(service.project.id.rawValue),
             "private_key_id": .string(key.id), "private_key": .string(pair.privateKeyPEM.reveal()),

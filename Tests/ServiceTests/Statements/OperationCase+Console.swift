@@ -61,7 +61,7 @@ extension OperationCase {
         },
         signedIn("changeConsoleProvider, saved") { admin in
             let snapshot = admin.service.stores.configuration.snapshot
-            let acme = try #require(snapshot.provider(LinkingWorld.acmeID, project: admin.service.project.id))
+            let acme = try #require(snapshot.provider(LinkingWorld.acmeID, in: admin.service.project.scope))
             let version = admin.service.stores.configuration.version(of: acme)
             return try await admin.post(
                 admin.project + "/providers/\(LinkingWorld.acmeID)",

@@ -45,16 +45,18 @@ struct WorkloadScene: Sendable {
         _ change: @Sendable (inout Workload, TestService) -> Void = { _, _ in }
     ) async throws -> WorkloadScene {
         var workload = Workload(
-            id: "",
-            name: "deployments",
-            project: service.project.id,
+            credential: AdminCredential(
+                id: "",
+                name: "deployments",
+                project: service.project.id,
+                scopes: [.readAccounts, .manageAccounts]
+            ),
             issuer: platform.issuer,
             audience: audience,
-            claims: ["sub": subject, "environment": "production"],
-            scopes: [.readAccounts, .manageAccounts]
+            claims: ["sub": subject, "environment": "production"]
         )
         change(&workload, service)
-        workload = try await service.stores.configuration.createWorkload(workload)
+        workload = try await service.stores.configuration.create(workload)
         return WorkloadScene(service: service, platform: platform, workload: workload)
     }
 

@@ -30,8 +30,9 @@ struct WorkloadTests {
             #expect(try await scene.status(token) == 200)
             #expect(try await scene.status(token, manages: true) == 200)
             #expect(try await scene.status(token, project: "another-project") == 403)
-            let listed = try await scene.service.stores.configuration.listWorkloads(of: scene.service.project.id)
-            #expect(listed.map(\.workload) == [scene.workload])
+            let listed = try await scene.service.stores.configuration
+                .list(Workload.self, of: scene.service.project.id)
+            #expect(listed.map(\.credential) == [scene.workload])
             #expect(listed.first?.lastUsedAt == scene.service.clock.now())
             let log = try await scene.service.admin("auditEntries?action=ACCESS_TOKEN_GRANTED")
             #expect(log["auditEntries"]?.array?.count == 1, "\(log)")
@@ -86,7 +87,7 @@ struct WorkloadTests {
         try await WorkloadScene.run { scene in
             var other = scene.workload
             other.scopes = [.readAccounts]
-            other = try await scene.service.stores.configuration.createWorkload(other)
+            other = try await scene.service.stores.configuration.create(other)
             let token = try scene.token()
             for more: [String: JSON] in [[:], ["audience": "another"], ["resource": "https://id.example.com/"]] {
                 let reply = try await scene.exchange(token, more)
@@ -108,7 +109,7 @@ struct WorkloadTests {
             var pinned = scene.workload
             pinned.issuer = "https://kubernetes.default.svc"
             pinned.jwks = #"{"keys":[\#(JSONValue.object(try scene.platform.signingKey().jwk()).jsonText)]}"#
-            _ = try await scene.service.stores.configuration.createWorkload(pinned)
+            _ = try await scene.service.stores.configuration.create(pinned)
             let token = try scene.token(set: ["iss": .string(pinned.issuer)])
             try await scene.exchange(token).expectOK()
             #expect(scene.platform.requests(.keys).isEmpty)
@@ -162,13 +163,10 @@ struct WorkloadTests {
     ) async throws {
         try await TestService.run { service in
             var workload = Workload(
-                id: "",
-                name: "ci",
-                project: nil,
+                credential: AdminCredential(id: "", name: "ci", project: nil, scopes: []),
                 issuer: "https://ci.example.com",
                 audience: WorkloadScene.audience,
-                claims: ["sub": "repo:acme/shop"],
-                scopes: []
+                claims: ["sub": "repo:acme/shop"]
             )
             change(&workload)
             let manage = AdministrationService(stores: service.stores).workloads
@@ -178,8 +176,8 @@ struct WorkloadTests {
             } catch AdministrationError.invalid(let problem) {
                 #expect(problem.contains(text), "\(problem)")
             }
-            let listed = try await service.stores.configuration.listWorkloads()
-            #expect(!listed.contains { $0.workload.name == workload.name && $0.workload.project == nil })
+            let listed = try await service.stores.configuration.list(Workload.self).map(\.credential)
+            #expect(!listed.contains { $0.name == workload.name && $0.project == nil })
         }
     }
 }

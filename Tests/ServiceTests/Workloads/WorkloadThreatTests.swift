@@ -18,7 +18,7 @@ struct WorkloadThreatTests {
             // Trusted too, for something else.
             var second = scene.workload
             (second.issuer, second.claims) = (attacker.issuer, ["sub": "other"])
-            _ = try await scene.service.stores.configuration.createWorkload(second)
+            _ = try await scene.service.stores.configuration.create(second)
 
             let own = try scene.token(of: attacker)
             try await scene.expectRefused(own, because: "workload.claims")

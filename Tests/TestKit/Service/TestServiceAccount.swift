@@ -23,13 +23,13 @@ package struct TestServiceAccount: Sendable {
         let der = Data(base64Encoded: lines.joined()) ?? Data()
         let key = ServiceAccountKey(
             id: pair.id,
-            email: ServiceAccountKey.email(name: name, project: project),
+            name: name,
             project: project,
             scopes: scopes,
             publicKey: pair.publicKey,
             expiresAt: expiresAt
         )
-        try await configuration.createServiceAccountKey(key, name: name)
+        try await configuration.create(key)
         return TestServiceAccount(key: key, privateKey: try RSAPrivateKey(pkcs8DER: Array(der)))
     }
 

@@ -148,14 +148,11 @@ import Testing
     func workloads(_ member: String) async throws {
         try await FederationWorld.run { world in
             let workload = Workload(
-                id: "ci",
-                name: "CI",
-                project: nil,
+                credential: AdminCredential(id: "ci", name: "CI", project: nil, scopes: []),
                 issuer: world.issuer,
                 jwks: TestKey.jwks([TestKey.rsa.jwk().dropLast() + #","key_ops":null,"d":null}"#]),
                 audience: "client-1",
-                claims: ["sub": "subject-1"],
-                scopes: []
+                claims: ["sub": "subject-1"]
             )
             func accepts(_ value: String?) async -> Bool {
                 do throws(WorkloadTokenError) {

@@ -34,6 +34,8 @@ import Testing
         let first = try project("first-project", 1)
         let second = try project("second-project", 2)
         let tenant = TenantID(rawValue: "t1")
+        let inTenant = Scope(project: first.id, tenant: tenant)
+        let elsewhere = Scope(project: second.id, tenant: tenant)
         func provider(_ client: String) -> ProviderConfiguration {
             ProviderConfiguration(provider: .google, enabled: true, clientID: client)
         }
@@ -42,15 +44,15 @@ import Testing
             projects: [first, second],
             apiKeys: [],
             providers: [
-                (first.id, .none, provider("a")), (first.id, tenant, provider("b")), (second.id, .none, provider("c")),
+                (first.scope, provider("a")), (inTenant, provider("b")), (second.scope, provider("c")),
             ]
         )
-        #expect(snapshot.provider(.google, project: first.id)?.clientID == "a")
-        #expect(snapshot.provider(.google, project: first.id, tenant: tenant)?.clientID == "b")
-        #expect(snapshot.provider(.google, project: second.id)?.clientID == "c")
-        #expect(snapshot.provider(.google, project: second.id, tenant: tenant) == nil)
-        #expect(snapshot.provider(.github, project: first.id) == nil)
-        #expect(snapshot.providers(project: first.id).map(\.clientID) == ["a"])
+        #expect(snapshot.provider(.google, in: first.scope)?.clientID == "a")
+        #expect(snapshot.provider(.google, in: inTenant)?.clientID == "b")
+        #expect(snapshot.provider(.google, in: second.scope)?.clientID == "c")
+        #expect(snapshot.provider(.google, in: elsewhere) == nil)
+        #expect(snapshot.provider(.github, in: first.scope) == nil)
+        #expect(snapshot.providers(in: first.scope).map(\.clientID) == ["a"])
         #expect(ConfigurationSnapshot.empty.allProjects.isEmpty)
     }
 }
