@@ -5,6 +5,7 @@ the link of a mail, the answer to a conflict; and what hashing does to the reque
 import base64
 import hashlib
 import json
+import os
 import subprocess
 import time
 
@@ -45,6 +46,28 @@ def sign_in_custom_token(bench, es_sign, rs_verify):
     bodies = ({"token": token(person.account), "returnSecureToken": True} for person in bench.people[:COUNT])
     bench.path("sign_in_custom_token", bench.requests.json("signInWithCustomToken", bodies),
                bench.ceiling("sign_in_custom_token") + rs_verify + es_sign)
+
+
+def update_profile(bench, es_sign, rs_verify):
+    """A change of an account: locked, read, written and read again, in one transaction."""
+    kept = os.path.join(bench.folder, "update-tokens")
+    bench.load.wrk(bench.requests.refresh(bench.tokens), 64, 600, "once", "keep=" + kept)
+    with open(kept) as file:
+        tokens = [line.split("\t")[1] for line in file][:COUNT]
+    bodies = ({"idToken": token, "displayName": f"Ada {n}"} for n, token in enumerate(tokens))
+    bench.path("update_profile", bench.requests.json("update", bodies), 1)
+    bench.json.pop("update_profile")  # without a ceiling
+
+
+def admin_lookup(bench, es_sign, rs_verify):
+    """One account by its ID, then by its address, as a back end asks."""
+    bearer = bench.service.run("admin-keys", "create", "--name", "bench").strip().split()[-1]
+    for name, member, value in [("admin_lookup", "localId", "{}"), ("admin_lookup_email", "email", "{}@example.com")]:
+        requests = bench.requests.write(name, (
+            ("POST", f"/v1/projects/{PROJECT}/accounts:lookup", "application/json",
+             json.dumps({member: [value.format(person.account)]})) for person in bench.people[:COUNT]))
+        bench.path(name, requests, 1, "bearer=" + bearer)
+        bench.json.pop(name)  # without a ceiling
 
 
 def sign_in_link(bench, es_sign, rs_verify):
@@ -157,6 +180,7 @@ def beside_hashes(bench, es_sign, rs_verify):
 
 
 ALL = {
+    "update_profile": update_profile, "admin_lookup": admin_lookup,
     "sign_in_custom_token": sign_in_custom_token, "sign_in_link": sign_in_link, "sign_in_passkey": sign_in_passkey, "conflict": conflict,
     "beside_hashes": beside_hashes, "sign_up_password": sign_up_password,
 }

@@ -8,6 +8,7 @@ final class Connection {
     private let statements: PreparedStatements?
     /// How long to wait for a response; the server's own limit is shorter.
     private let answerTimeout: Duration?
+    private let lockTimeout: Duration
     /// What precedes each statement and transaction of a connection whose session is not ours.
     private let localSettings: String?
     /// The settings of the connection string, which everyone who uses its pool has.
@@ -17,6 +18,8 @@ final class Connection {
     let since = ContinuousClock.now
     /// Asked while a statement has had no answer for a second: whether it will get none.
     var isAbandoned: (() -> Bool)?
+    /// Told of each wait for the server, but for one that prepares a statement.
+    var countRoundTrip: (() -> Void)?
     /// Whether a commit was not replicated to a synchronous standby.
     private let isUnreplicated: UnsafeMutablePointer<Bool>
 
@@ -52,6 +55,7 @@ final class Connection {
         cancelHandle = CancelHandle(cancel)
         statements = configuration.prepares ? PreparedStatements() : nil
         answerTimeout = configuration.statementTimeout.map { $0 + configuration.silence }
+        lockTimeout = configuration.lockTimeout ?? .zero
         localSettings = configuration.prepares ? nil : Conninfo.setting(conninfo.settings, isLocal: true)
         sharedSettings = conninfo.ownSettings.isEmpty ? nil : Conninfo.setting(conninfo.ownSettings, isLocal: false)
         guard configuration.prepares else { return }
@@ -101,30 +105,46 @@ final class Connection {
         try body(try result(of: sql))
     }
 
-    /// Runs a command without parameters, such as `BEGIN`.
-    /// - Returns: its command tag.
-    func command(_ text: StaticString) throws(PostgresError) -> String {
-        try send { PQsendQuery(raw, text.description) }
-        return try receive().commandTag
+    /// Runs statements of a transaction, as many as possible in one round trip, each only if those before it succeeded, and
+    /// passes on the result of the last.
+    func run<R>(_ writes: [Write], then sql: SQL, _ body: (QueryResult) throws -> R) throws -> R {
+        guard !writes.isEmpty else { return try run(sql, body) }
+        // The server may answer none before it has run all that was sent together, and there is a limit for an answer.
+        var rest = (writes + [Write(sql: sql)])[...]
+        while rest.count > Self.most {
+            _ = try lastResult(of: rest.prefix(Self.most))
+            rest = rest.dropFirst(Self.most)
+        }
+        return try body(try lastResult(of: rest))
     }
 
-    /// Begins a transaction.
-    func begin(_ isolation: IsolationLevel) throws(PostgresError) {
-        try send { PQsendQuery(raw, isolation.begin.description + (localSettings.map { "; \($0)" } ?? "")) }
+    /// A statement of which only the number of rows matters.
+    struct Write {
+        var sql: SQL
+        /// What it must affect; nil for any number.
+        var rows: Int?
+    }
+
+    /// How many statements share a round trip.
+    static let most = 12
+
+    /// Runs a command without parameters, such as `ROLLBACK`.
+    func command(_ text: StaticString) throws(PostgresError) {
+        try send { PQsendQuery(raw, text.description) }
         _ = try receive()
     }
 
+    /// What begins a transaction.
+    func beginning(_ isolation: IsolationLevel) -> [SQL] {
+        [isolation.begin] + (localSettings.map { [SQL(text: $0)] } ?? [])
+    }
+
     private func result(of sql: SQL) throws(PostgresError) -> QueryResult {
-        guard !sql.parameters.isRefused else {
-            throw PostgresError(.invalidParameter, reason: "a value that the server cannot hold")
-        }
-        guard sql.parameters.list.count <= Int(UInt16.max) else {
-            throw PostgresError(.invalidParameter, reason: "too many values")
-        }
+        try sql.check()
         guard let statements else {
             guard let localSettings, PQtransactionStatus(raw) == PQTRANS_IDLE else { return try plainResult(of: sql) }
             do throws(PostgresError) {
-                return try result(of: sql, after: localSettings)
+                return try lastResult(of: [Write(sql: SQL(text: localSettings)), Write(sql: sql)])
             } catch  where error.sqlState == "25001" {
                 // It runs only by itself, such as CREATE INDEX CONCURRENTLY. The server's session keeps what is set here, so
                 // it is nothing that another user of the pool has otherwise.
@@ -135,19 +155,20 @@ final class Connection {
                 return try plainResult(of: sql)
             }
         }
-        if statements.isFull {
-            _ = try command("DEALLOCATE ALL")
-            statements.removeAll()
-        }
+        try makeRoom(in: statements)
         let known = statements.name(of: sql)
-        let name: String
-        if let known { name = known } else { name = try prepare(sql, in: statements) }
+        let name = known ?? statements.nextName
+        if known == nil {
+            try sendPreparation(of: sql, as: name)
+            _ = try answer()
+            statements.insert(sql)
+        }
         do throws(PostgresError) {
-            try send { sql.withCParameters { PQsendQueryPrepared(raw, name, $0, $2, $3, $4, 1) } }
+            try sendPrepared(sql, name)
             return try receive()
         } catch {
             // The cached plan has other result columns, because of a migration in between.
-            guard known != nil, error.sqlState == "0A000" || error.sqlState == "26000" else { throw error }
+            guard known != nil, error.isOutdatedPlan else { throw error }
             statements.remove(sql)
             guard PQtransactionStatus(raw) == PQTRANS_IDLE else {
                 var error = error
@@ -167,57 +188,127 @@ final class Connection {
         try send { sql.withCParameters { PQsendQueryParams(raw, sql.text, $0, $1, $2, $3, $4, 1) } }
     }
 
-    /// Runs a statement after another one, in one transaction and one round trip (PostgreSQL, chapter 34.5).
-    private func result(of sql: SQL, after first: String) throws(PostgresError) -> QueryResult {
+    /// Runs statements in one round trip (PostgreSQL, chapter 34.5).
+    ///
+    /// Outside of a transaction, they are one.
+    private func lastResult(of list: some Collection<Write>) throws(PostgresError) -> QueryResult {
+        for write in list { try write.sql.check() }
+        if let statements { try makeRoom(in: statements) }
         try send { PQenterPipelineMode(raw) }
-        try send { PQsendQueryParams(raw, first, 0, nil, nil, nil, nil, 1) }
-        try sendUnprepared(sql)
+        var questions: [Question] = []
+        for write in list {
+            guard let statements else {
+                try sendUnprepared(write.sql)
+                questions.append(.statement(write, wasKnown: false))
+                continue
+            }
+            let known = statements.name(of: write.sql)
+            if known == nil {
+                try sendPreparation(of: write.sql, as: statements.nextName)
+                statements.insert(write.sql)
+                questions.append(.preparation(write.sql))
+            }
+            try sendPrepared(write.sql, statements.name(of: write.sql) ?? "")
+            questions.append(.statement(write, wasKnown: known != nil))
+        }
         try send { PQpipelineSync(raw) }
-        let answer = Result { () throws(PostgresError) in try receive(isSecond: true) }
-        guard !isBroken else { return try answer.get() }
+        countRoundTrip?()
+        // Each may wait for a lock before the first answer comes.
+        let limit = answerTimeout.map { $0 + lockTimeout * (list.count - 1) }
+        var last: QueryResult?
+        var failure: PostgresError?
+        for question in questions {
+            do throws(PostgresError) {
+                let result = try answer(within: limit)
+                last = result
+                guard case .statement(let write, _) = question, let rows = write.rows, rows != result.affectedRows
+                else { continue }
+                failure = failure ?? PostgresError(.server, sqlState: PostgresError.noSuchRow)
+            } catch {
+                guard !isBroken else { throw error }
+                guard failure == nil else {
+                    if case .preparation(let sql) = question { statements?.remove(sql) }
+                    continue
+                }
+                failure = error
+                switch question {
+                case .preparation(let sql): statements?.remove(sql)
+                case .statement(let write, wasKnown: true) where error.isOutdatedPlan:
+                    statements?.remove(write.sql)
+                    failure?.isStalePlan = true
+                case .statement: break
+                }
+            }
+        }
+        var isOver = false
+        while !isOver {
+            do throws(PostgresError) {
+                isOver = try answer(within: limit).isEndOfPipeline
+            } catch {
+                // All of them had succeeded.
+                var error = error
+                error.mayHaveRun = failure == nil
+                guard !isBroken else { throw error }
+                failure = failure ?? error
+            }
+        }
         try send { PQexitPipelineMode(raw) }
-        return try answer.get()
+        if let failure { throw failure }
+        guard let last else { throw lost() }
+        return last
     }
 
-    private func prepare(_ sql: SQL, in statements: PreparedStatements) throws(PostgresError) -> String {
-        let name = statements.nextName
+    /// What is asked in a pipeline.
+    private enum Question {
+        case preparation(SQL)
+        case statement(Write, wasKnown: Bool)
+    }
+
+    private func makeRoom(in statements: PreparedStatements) throws(PostgresError) {
+        guard statements.isFull else { return }
+        try command("DEALLOCATE ALL")
+        statements.removeAll()
+    }
+
+    private func sendPreparation(of sql: SQL, as name: String) throws(PostgresError) {
         try send {
             sql.withCParameters { count, types, _, _, _ in PQsendPrepare(raw, name, sql.text, count, types) }
         }
-        _ = try receive()
-        statements.insert(sql)
-        return name
+    }
+
+    private func sendPrepared(_ sql: SQL, _ name: String) throws(PostgresError) {
+        try send { sql.withCParameters { PQsendQueryPrepared(raw, name, $0, $2, $3, $4, 1) } }
     }
 
     private func send(_ statement: () -> Int32) throws(PostgresError) {
         guard statement() == 1 else { throw lost() }
     }
 
-    /// Waits for the whole response.
+    /// Waits for the whole response to what was sent.
     ///
-    /// - Parameters:
-    ///   - isSecond: whether it is the response to the second of two statements, up to the end of their transaction.
-    ///   - limit: instead of the usual one.
-    private func receive(isSecond: Bool = false, within limit: Duration? = nil) throws(PostgresError) -> QueryResult {
+    /// - Parameter limit: instead of the usual one.
+    private func receive(within limit: Duration? = nil) throws(PostgresError) -> QueryResult {
+        countRoundTrip?()
+        return try answer(within: limit)
+    }
+
+    /// Waits for the whole answer to a statement, or for the end of a pipeline.
+    private func answer(within limit: Duration? = nil) throws(PostgresError) -> QueryResult {
         let deadline = (limit ?? answerTimeout).map { ContinuousClock.now + $0 }
         var answer: QueryResult?
         var hadSucceeded = false
-        var ended = 0
         while true {
             while PQisBusy(raw) == 1 {
                 try waitForData(until: deadline)
                 // A server that ends a session says why before it closes the connection.
                 guard PQconsumeInput(raw) == 1 else { throw lost(answer?.error ?? PostgresError(.connectionLost)) }
             }
-            guard let next = PQgetResult(raw) else {
-                ended += 1
-                // Each statement's results end so; then comes that of the transaction.
-                guard isSecond, ended <= 3, PQstatus(raw) == CONNECTION_OK else { break }
-                continue
-            }
+            guard let next = PQgetResult(raw) else { break }
             let result = QueryResult(next)
-            guard !result.isEndOfPipeline else { break }
-            guard !result.isSkipped, !isSecond || ended > 0 || result.isFailure else { continue }
+            guard !result.isEndOfPipeline else {
+                answer = result
+                break
+            }
             // Of several results, the first error counts, otherwise the last result.
             if answer?.isFailure != true {
                 if answer != nil, result.isFailure { hadSucceeded = true }

@@ -3,14 +3,25 @@
 /// `@unchecked Sendable`: the state is guarded by the pool's lock.
 final class Lease: @unchecked Sendable {
     private let worker: Worker
+    /// How many statements begin the transaction.
+    private let beginning: Int
     private var pool: Pool { worker.pool }
 
     // Guarded by the lock
     private var mailbox: [Job] = []
+    /// What goes with the next statement, at first what begins the transaction.
+    private var writes: [Connection.Write]
+    private var hasBegun = false
+    /// Whether writes were sent that had no effect.
+    private var isSpoiled = false
     private var isEnded = false
     private var sawRetryableError = false
 
-    init(_ worker: Worker) { self.worker = worker }
+    init(_ worker: Worker, beginning: [SQL]) {
+        self.worker = worker
+        writes = beginning.map { Connection.Write(sql: $0) }
+        self.beginning = beginning.count
+    }
 
     /// Whether a statement failed so that the transaction should run again, even if the error was caught: without COMMIT, it
     /// has surely changed nothing.
@@ -18,19 +29,36 @@ final class Lease: @unchecked Sendable {
 
     // MARK: From tasks
 
-    /// Runs work on the transaction's connection.
-    func submit<R: Sendable>(_ work: @escaping @Sendable (Connection) throws -> R) async throws -> R {
+    /// Runs a statement, and before it those that wait.
+    func submit<R: Sendable>(_ sql: SQL, _ read: @escaping @Sendable (QueryResult) throws -> R) async throws -> R {
         try await Job.run(in: pool, enqueue: enqueue) { continuation in
             Job(continuation) { [self] connection in
+                try sql.check()
+                // What was sent before may have failed without a transaction on the server.
+                guard !pool.lock.withLock({ isSpoiled }) else { throw PostgresError(.server, sqlState: "25P02") }
+                let writes = takeWrites()
                 do {
-                    return try work(connection)
-                } catch let error as PostgresError
-                    where error.isRetryable || pool.isPatient && error.code == .connectionLost
-                {
-                    pool.lock.withLock { sawRetryableError = true }
+                    return try connection.run(writes, then: sql, read)
+                } catch let error as PostgresError {
+                    pool.lock.withLock {
+                        isSpoiled = isSpoiled || !writes.isEmpty && error.code != .decoding
+                        if error.isRetryable || pool.isPatient && error.code == .connectionLost {
+                            sawRetryableError = true
+                        }
+                    }
                     throw error
                 }
             }
+        }
+    }
+
+    func write(_ write: Connection.Write) { pool.lock.withLock { writes.append(write) } }
+
+    private func takeWrites() -> [Connection.Write] {
+        pool.lock.withLock {
+            hasBegun = true
+            defer { writes = [] }
+            return writes
         }
     }
 
@@ -45,10 +73,20 @@ final class Lease: @unchecked Sendable {
 
     private func end(committing: Bool, on connection: Connection) throws {
         defer { pool.lock.withLock { isEnded = true } }
+        let state: (begun: Bool, waiting: Int, spoiled: Bool) = pool.lock.withLock {
+            (hasBegun, writes.count, isSpoiled)
+        }
+        // On the server it begins with its first statement.
+        guard state.begun || committing && state.waiting > beginning else { return }
         do {
-            let tag = try connection.command(committing ? "COMMIT" : "ROLLBACK")
+            guard committing, !state.spoiled else {
+                try connection.command("ROLLBACK")
+                guard !committing else { throw PostgresError(.server, sqlState: "25P02") }
+                return
+            }
+            let tag: String = try connection.run(takeWrites(), then: "COMMIT") { $0.commandTag }
             // The server responds to COMMIT with ROLLBACK if a statement failed.
-            guard !committing || tag == "COMMIT" else { throw PostgresError(.server, sqlState: "25P02") }
+            guard tag == "COMMIT" else { throw PostgresError(.server, sqlState: "25P02") }
         } catch let error as PostgresError where error.isRetryable || pool.isPatient && error.hasNotRun {
             pool.lock.withLock { sawRetryableError = true }
             throw error
@@ -78,7 +116,7 @@ final class Lease: @unchecked Sendable {
         }
         end(failing: PostgresError(.transactionEnded))
         // Still open if it was not ended.
-        if !connection.isBetweenTransactions { _ = try? connection.command("ROLLBACK") }
+        if !connection.isBetweenTransactions { try? connection.command("ROLLBACK") }
     }
 
     private func nextJob() -> Job? {

@@ -1,6 +1,7 @@
 import Foundation
 import Logging
 import Prometheus
+import Synchronization
 
 /// The queue of jobs and the workers that process it.
 ///
@@ -11,6 +12,7 @@ final class Pool: @unchecked Sendable {
     let logger: Logger
     let servers = Servers()
     private var workers: [Worker] = []
+    private let roundTrips = Atomic<Int>(0)
 
     // Guarded by the lock
     private var queue: JobQueue
@@ -82,6 +84,8 @@ final class Pool: @unchecked Sendable {
         if let refusal { job.fail(refusal) }
     }
 
+    func countRoundTrip() { roundTrips.wrappingAdd(1, ordering: .relaxed) }
+
     var load: PoolLoad {
         lock.withLock {
             PoolLoad(
@@ -89,6 +93,7 @@ final class Pool: @unchecked Sendable {
                 idle: idle.count,
                 waiting: queue.count,
                 begun: begun,
+                roundTrips: roundTrips.load(ordering: .relaxed),
                 refused: refused,
                 waits: waits
             )
@@ -205,11 +210,11 @@ final class Pool: @unchecked Sendable {
     ///
     /// - Parameter isAnswered: whether the server responded.
     /// - Returns: whether it was cancelled.
-    func finish(_ job: Job, on worker: Worker, isAnswered: Bool) -> Bool {
+    func finish(_ job: Job, on worker: Worker, isAnswered: Bool, wasAsked: Bool = true) -> Bool {
         lock.withLock {
             job.state = .finished
             worker.askedAt = nil
-            if isAnswered { lastAnswer = .now }
+            if isAnswered, wasAsked { lastAnswer = .now }
             // A connection without an answer is dropped, and nothing else runs on it.
             while isAnswered, let handle = worker.cancelHandle, handle.inFlight > 0 { worker.signal.wait() }
             return job.isCancelled

@@ -59,7 +59,7 @@ package final class PostgresClient: PostgresExecutor, Service {
         await pool.waitUntilClosed()
     }
 
-    /// Opens all connections and runs the same on each, one after another.
+    /// Opens all connections and runs the same on each.
     ///
     /// - Throws: ``PostgresError``, or what `body` throws; opened connections stay open.
     package func onEachConnection(
@@ -75,8 +75,9 @@ package final class PostgresClient: PostgresExecutor, Service {
         guard count > 0 else { return }
         try await transaction { transaction in
             // A nested one uses another connection.
-            try await self.onEachConnection(count - 1, body)
+            async let others: Void = self.onEachConnection(count - 1, body)
             try await body(transaction)
+            try await others
         }
     }
 
@@ -138,13 +139,7 @@ package final class PostgresClient: PostgresExecutor, Service {
         var attempts = 0
         while true {
             attempts += 1
-            let lease: Lease
-            do {
-                lease = try await begin(isolation)
-            } catch let error as PostgresError where error.code == .connectionLost && attempts <= Self.retries {
-                guard pool.isPatient, !Task.isCancelled else { throw error }
-                continue
-            }
+            let lease = try await lease(isolation)
             do {
                 let value: T
                 do {
@@ -165,18 +160,12 @@ package final class PostgresClient: PostgresExecutor, Service {
 
     private static let retries = 3
 
-    private func begin(_ isolation: IsolationLevel) async throws -> Lease {
+    private func lease(_ isolation: IsolationLevel) async throws -> Lease {
         try await Job.run(in: pool, enqueue: pool.enqueue) { continuation in
             Job(
                 work: { worker, connection, job in
-                    do {
-                        try connection.begin(isolation)
-                    } catch {
-                        _ = worker.pool.finish(job, on: worker, isAnswered: false)
-                        return continuation.resume(throwing: error)
-                    }
-                    let lease = Lease(worker)
-                    _ = worker.pool.finish(job, on: worker, isAnswered: true)
+                    let lease = Lease(worker, beginning: connection.beginning(isolation))
+                    _ = worker.pool.finish(job, on: worker, isAnswered: true, wasAsked: false)
                     continuation.resume(returning: lease)
                     lease.serve(connection)
                 },
@@ -223,6 +212,8 @@ package struct PoolLoad: Sendable {
     package var waiting: Int
     /// Statements and transactions started since the start.
     package var begun: Int
+    /// Waits for the server's answer since the start, without those that prepare a statement.
+    package var roundTrips: Int
     /// Those refused because of no database or a full queue.
     package var refused: Int
     /// Seconds that statements and transactions waited for a connection.
@@ -235,7 +226,7 @@ package enum IsolationLevel: Sendable {
     case repeatableRead
     case serializable
 
-    var begin: StaticString {
+    var begin: SQL {
         switch self {
         case .readCommitted: "BEGIN ISOLATION LEVEL READ COMMITTED"
         case .repeatableRead: "BEGIN ISOLATION LEVEL REPEATABLE READ"

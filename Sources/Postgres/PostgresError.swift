@@ -77,6 +77,12 @@ package struct PostgresError: Error, Sendable, CustomStringConvertible, CustomDe
         sqlState == "40001" || sqlState == "40P01" || isStalePlan
     }
 
+    /// The `sqlState` of a write that affected another number of rows than it must.
+    package static let noSuchRow = "P0002"
+
+    /// Whether the server does not know a prepared statement, or no longer as it was.
+    var isOutdatedPlan: Bool { sqlState == "0A000" || sqlState == "26000" }
+
     /// Whether the server refused the statement or ended its transaction before it took effect: it takes no writes (25006),
     /// or was told to stop (57P01, which it sends before a commit or after the answer).
     var hasNotRun: Bool { !mayHaveRun && (sqlState == "25006" || sqlState == "57P01") }

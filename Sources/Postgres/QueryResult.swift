@@ -10,7 +10,7 @@ final class QueryResult {
 
     var isFailure: Bool {
         switch PQresultStatus(raw) {
-        case PGRES_COMMAND_OK, PGRES_TUPLES_OK, PGRES_EMPTY_QUERY: false
+        case PGRES_COMMAND_OK, PGRES_TUPLES_OK, PGRES_EMPTY_QUERY, PGRES_PIPELINE_SYNC: false
         default: true
         }
     }
@@ -22,11 +22,11 @@ final class QueryResult {
         }
     }
 
+    /// Whether the statement was not run because one before it failed.
+    private var isSkipped: Bool { PQresultStatus(raw) == PGRES_PIPELINE_ABORTED }
+
     /// Whether everything that was sent together has been answered, and its transaction has ended.
     var isEndOfPipeline: Bool { PQresultStatus(raw) == PGRES_PIPELINE_SYNC }
-
-    /// Whether the statement was not run because one before it failed.
-    var isSkipped: Bool { PQresultStatus(raw) == PGRES_PIPELINE_ABORTED }
 
     var commandTag: String { String(cString: PQcmdStatus(raw)) }
 
@@ -56,6 +56,7 @@ final class QueryResult {
     /// The server's error, if there is one.
     var error: PostgresError? {
         guard isFailure else { return nil }
+        guard !isSkipped else { return PostgresError(.server, sqlState: "25P02") }
         // PG_DIAG_SQLSTATE and PG_DIAG_CONSTRAINT_NAME, which are characters in C.
         let state = field("C")
         var error = PostgresError(.init(sqlState: state), sqlState: state, constraint: field("n"))

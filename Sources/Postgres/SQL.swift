@@ -61,7 +61,17 @@ package struct SQL: ExpressibleByStringInterpolation, Sendable {
         return list
     }
 
-    private init(text: String) { self.text = text }
+    init(text: String) { self.text = text }
+
+    /// - Throws: ``PostgresError/Code/invalidParameter`` for what cannot be sent.
+    func check() throws(PostgresError) {
+        guard !parameters.isRefused else {
+            throw PostgresError(.invalidParameter, reason: "a value that the server cannot hold")
+        }
+        guard parameters.list.count <= Int(UInt16.max) else {
+            throw PostgresError(.invalidParameter, reason: "too many values")
+        }
+    }
 
     package struct StringInterpolation: StringInterpolationProtocol {
         fileprivate var sql: SQL

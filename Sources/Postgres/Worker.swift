@@ -77,6 +77,7 @@ final class Worker: @unchecked Sendable {
                 connection.isAbandoned = { [unowned self, unowned connection] in
                     pool.servers.isAbandoned(connection) || mustLeave(connection, conninfo)
                 }
+                connection.countRoundTrip = { [unowned self] in pool.countRoundTrip() }
                 self.connection = connection
                 lastUse = .now
                 pool.connected(self, connection.cancelHandle)

@@ -27,6 +27,10 @@ package struct AccountSelectors: Sendable {
         self.phoneNumbers = phoneNumbers
         self.federated = federated
     }
+
+    fileprivate var count: Int {
+        accounts.count + emails.count + initialEmails.count + phoneNumbers.count + federated.count
+    }
 }
 
 /// An account as in a download, including the password hash.
@@ -44,45 +48,10 @@ extension AccountStore {
         merged: Bool = false,
         in scope: Scope
     ) async throws -> [Account] {
-        let rows = try await database.query(
-            """
-            WITH named AS (
-                SELECT n.account, 1 AS kind, n.place
-                FROM unnest(\(selectors.accounts.map(\.rawValue))::text[]) WITH ORDINALITY n (account, place)
-                UNION ALL
-                SELECT e.account, 2, n.place
-                FROM unnest(\(selectors.emails.map(\.canonical))::text[]) WITH ORDINALITY n (email_key, place)
-                JOIN account_emails e ON e.project = \(scope.project.rawValue)
-                    AND e.tenant = \(scope.tenant.rawValue) AND e.email_key = n.email_key
-                UNION ALL
-                SELECT p.account, 3, n.place
-                FROM unnest(\(selectors.phoneNumbers)::text[]) WITH ORDINALITY n (phone_number, place)
-                JOIN account_phones p ON p.project = \(scope.project.rawValue)
-                    AND p.tenant = \(scope.tenant.rawValue) AND p.phone_number = n.phone_number
-                UNION ALL
-                SELECT c.account, 4, n.place
-                FROM unnest(\(selectors.federated.map(\.provider.rawValue))::text[],
-                    \(selectors.federated.map(\.subject))::text[]) WITH ORDINALITY n (provider, subject, place)
-                JOIN credential_subjects c ON c.project = \(scope.project.rawValue)
-                    AND c.tenant = \(scope.tenant.rawValue) AND c.provider = n.provider AND c.subject = n.subject
-                UNION ALL
-                SELECT a.account, 5, n.place
-                FROM unnest(\(selectors.initialEmails.map(\.canonical))::text[]) WITH ORDINALITY n (email, place)
-                JOIN accounts a ON a.project = \(scope.project.rawValue) AND a.tenant = \(scope.tenant.rawValue)
-                    AND a.initial_email = n.email AND a.initial_email IS NOT NULL
-            ), first AS (
-                SELECT DISTINCT ON (account) account, kind, place FROM named ORDER BY account, kind, place
-            )
-            SELECT \(sql: AccountRow.columns)
-            FROM first f
-            JOIN accounts a ON a.project = \(scope.project.rawValue) AND a.account = f.account
-                AND a.tenant = \(scope.tenant.rawValue) AND (a.merged_into IS NULL OR \(merged))
-            \(sql: AccountRow.joins)
-            ORDER BY f.kind, f.place
-            """,
-            AccountRow.decode
-        )
-        return AccountRow.merge(rows)
+        let question = SelectorsQuestion(scope: scope, selectors: selectors, merged: merged)
+        // Most name one account, a phone number in its spellings. A long list delays nobody else.
+        guard selectors.count > 4 else { return try await selectorReads.answer(to: question, for: nil) }
+        return try await Self.find([question], database.repeating).first?.get() ?? []
     }
 
     /// A page of accounts ordered by ID, starting after `after`.

@@ -25,8 +25,7 @@ extension AccountStore {
         do {
             return try await gate.pass(account, in: scope.project, session == nil ? .proof : .change) {
                 try await database.transaction { transaction in
-                    guard try await lock(account, scope, transaction) else { throw UnknownAccount() }
-                    let found = try await read(account, session: session, scope, transaction)
+                    let found = try await lock(account, session: session, scope, transaction)
                     guard let current = found.account else { throw UnknownAccount() }
                     var changes = try decide(current, found.session)
                     try await changes.limits.take(transaction)
@@ -85,7 +84,25 @@ extension AccountStore {
         if after == nil { last.version += 1 }
         let notice = WebhookNotice(type, about: after ?? last, of: scope, date: now)
         guard after == nil || notice.differs(from: before, of: scope) else { return }
-        try await transaction.execute(try telling(notice, scope))
+        transaction.write(try telling(notice, scope))
+    }
+
+    /// Locks an account and reads it, in one round trip.
+    ///
+    /// - Returns: nil for one that is unknown or merged. Without its lock, none is read: it may be a new one, which the lock's
+    ///   snapshot did not have.
+    func lock(
+        _ account: AccountID,
+        session: SessionID?,
+        _ scope: Scope,
+        _ transaction: PostgresTransaction
+    ) async throws -> (account: Account?, session: StoredSession?) {
+        transaction.write(Self.locking(account, scope), affecting: 1)
+        do {
+            return try await read(account, session: session, scope, transaction)
+        } catch let error as PostgresError where error.sqlState == PostgresError.noSuchRow {
+            return (nil, nil)
+        }
     }
 
     func read(
@@ -129,7 +146,7 @@ extension AccountStore {
         let secondFactors = try SecondFactorColumn.text(of: changes.secondFactors ?? after.secondFactors)
         let setsPassword = changes.password != nil || changes.firstVerification != nil
         let password = changes.password ?? nil
-        try await transaction.execute(
+        transaction.write(
             """
             \(sql: AuditEntry.before(changes.entries(for: account, scope, at: now)))
             UPDATE accounts SET version = version + 1, methods = \(after.methodNames),
@@ -163,7 +180,7 @@ extension AccountStore {
         for grant in changes.grants { try await apply(grant, of: account.id, scope, now: now, transaction) }
         try await applySessions(changes, account.id, scope, now: now, transaction)
         if !changes.forgives.isEmpty {
-            try await transaction.execute("WITH target AS (SELECT) \(sql: changes.forgives.emptying)")
+            transaction.write("WITH target AS (SELECT) \(sql: changes.forgives.emptying)")
         }
         try await applyCodes(changes, transition)
     }
@@ -196,7 +213,7 @@ extension AccountStore {
         _ transaction: PostgresTransaction
     ) async throws {
         let parts = SQL.further(dropUnproved(of: account, by: proof, scope, now: now))
-        try await transaction.execute(
+        transaction.write(
             "WITH target AS (SELECT \(account.id.rawValue)::text AS account) \(sql: parts) SELECT FROM target"
         )
     }
@@ -218,7 +235,7 @@ extension AccountStore {
         let proved = changes.emailVerified == true ? after.email : nil
         // A new or removed email also sets whether it is verified.
         if changes.emailVerified != nil {
-            try await transaction.execute(
+            transaction.write(
                 OOBCodeStore.voiding(
                     OOBCodeType.allCases.filter { $0 != .recoverEmail },
                     of: before.id.rawValue,
@@ -228,7 +245,7 @@ extension AccountStore {
                 )
             )
         } else if ends {
-            try await transaction.execute(
+            transaction.write(
                 OOBCodeStore.voiding([.verifyAndChangeEmail], of: before.id.rawValue, scope)
             )
         }
@@ -266,14 +283,14 @@ extension AccountStore {
         var renewed: SessionID?
         if case .renew(let session, let retires) = changes.session {
             renewed = session.session.id
-            try await transaction.execute(
+            transaction.write(
                 "\(sql: target) \(sql: renewSession(session, scope, retiresOldSecret: retires, now: now))"
             )
         }
         switch changes.endedSessions {
         case .none: break
         case .all:
-            try await transaction.execute(
+            transaction.write(
                 "\(sql: target) \(sql: revokeSessions(of: account, scope, except: nil, now: now))"
             )
         case .openedWith(let provider):
@@ -281,12 +298,12 @@ extension AccountStore {
         case .openedBefore(let seconds):
             try await endSessions(of: account, "auth_time < \(seconds)", scope, now: now, transaction)
         case .others:
-            try await transaction.execute(
+            transaction.write(
                 "\(sql: target) \(sql: revokeSessions(of: account, scope, except: renewed, now: now))"
             )
         }
         if case .open(let session) = changes.session {
-            try await transaction.execute(
+            transaction.write(
                 """
                 \(sql: target), \(sql: SessionStore.surplus(of: account, scope, now: now))
                 \(sql: insertSession(session, scope, now: now))
@@ -294,7 +311,7 @@ extension AccountStore {
             )
         }
         if let lastSignInAt = changes.lastSignInAt {
-            try await transaction.execute("\(sql: target) \(sql: recordSignIn(scope, now: lastSignInAt))")
+            transaction.write("\(sql: target) \(sql: recordSignIn(scope, now: lastSignInAt))")
         }
     }
 
@@ -305,10 +322,10 @@ extension AccountStore {
         _ transaction: PostgresTransaction
     ) async throws {
         let target: SQL = "WITH target AS (SELECT \(account.id.rawValue)::text AS account)"
-        try await transaction.execute(
+        transaction.write(
             "\(sql: target) \(sql: revokeSessions(of: account.id, scope, except: nil, now: now))"
         )
-        try await transaction.execute(
+        transaction.write(
             OOBCodeStore.voiding(
                 OOBCodeType.allCases,
                 of: account.id.rawValue,
@@ -318,7 +335,7 @@ extension AccountStore {
         )
         // Accounts that were merged into it are deleted too, with everything they still hold.
         let ids: SQL = "ANY (ARRAY(SELECT account FROM gone))"
-        try await transaction.execute(
+        transaction.write(
             """
             WITH RECURSIVE family (account) AS (
                 SELECT \(account.id.rawValue)::text

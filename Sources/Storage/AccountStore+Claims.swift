@@ -13,13 +13,13 @@ extension AccountStore {
         if after.email?.canonical != before.email?.canonical {
             if let old = before.email { try await release(email: old, of: before.id, scope, transaction) }
             if let new = after.email {
-                try await transaction.execute("WITH target AS (\(sql: target)) \(sql: claimEmail(new, scope))")
+                transaction.write("WITH target AS (\(sql: target)) \(sql: claimEmail(new, scope))")
             }
         }
         if after.phoneNumber != before.phoneNumber {
             if let old = before.phoneNumber { try await release(phoneNumber: old, scope, transaction) }
             if let new = after.phoneNumber {
-                try await transaction.execute("WITH target AS (\(sql: target)) \(sql: claimPhone(new, scope))")
+                transaction.write("WITH target AS (\(sql: target)) \(sql: claimPhone(new, scope))")
             }
         }
         if after.passkeys != before.passkeys { try await applyPasskeys(transition) }
@@ -38,7 +38,7 @@ extension AccountStore {
         _ scope: Scope,
         _ transaction: PostgresTransaction
     ) async throws {
-        try await transaction.execute(
+        transaction.write(
             """
             DELETE FROM account_emails WHERE project = \(scope.project.rawValue)
                 AND tenant = \(scope.tenant.rawValue) AND email_key = \(email.canonical)
@@ -48,7 +48,7 @@ extension AccountStore {
     }
 
     func release(phoneNumber: String, _ scope: Scope, _ transaction: PostgresTransaction) async throws {
-        try await transaction.execute(
+        transaction.write(
             """
             DELETE FROM account_phones WHERE project = \(scope.project.rawValue)
                 AND tenant = \(scope.tenant.rawValue) AND phone_number = \(phoneNumber)
@@ -63,7 +63,7 @@ extension AccountStore {
         _ transaction: PostgresTransaction
     ) async throws {
         for credential in linked {
-            try await transaction.execute(
+            transaction.write(
                 """
                 WITH subject AS (
                     DELETE FROM credential_subjects WHERE project = \(scope.project.rawValue)
@@ -88,7 +88,7 @@ extension AccountStore {
         now: Date,
         _ transaction: PostgresTransaction
     ) async throws {
-        try await transaction.execute(
+        transaction.write(
             """
             WITH subject AS (
                 INSERT INTO credential_subjects (project, tenant, provider, subject, account, issuer)

@@ -37,7 +37,7 @@ extension AccountStore {
         guard let displaced else { return try await signUp(database) }
         return try await database.transaction { transaction in
             // Everything else locks the account before its codes.
-            try await lock(displaced.holder, scope, transaction)
+            transaction.write(Self.locking(displaced.holder, scope))
             if let code {
                 guard try await transaction.execute("WITH \(sql: code.parts(scope)) SELECT FROM code") == 1 else {
                     throw SpentCode(code: code)
@@ -57,8 +57,7 @@ extension AccountStore {
         now: Date,
         _ transaction: PostgresTransaction
     ) async throws {
-        guard try await lock(displaced.holder, scope, transaction),
-            let holder = try await read(displaced.holder, session: nil, scope, transaction).account,
+        guard let holder = try await lock(displaced.holder, session: nil, scope, transaction).account,
             holder.email?.canonical == displaced.email.canonical, !holder.emailVerified,
             displaced.evenDisabled || !holder.isDisabled
         else { throw ClaimConflict.email }

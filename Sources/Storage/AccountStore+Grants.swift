@@ -153,7 +153,7 @@ extension AccountStore {
         switch change.kind {
         case .withdrawn(let date, let endsSessions):
             if endsSessions { try await endSessions(of: account, openedWith: provider, scope, now: now, transaction) }
-            try await transaction.execute(
+            transaction.write(
                 """
                 WITH subject AS (
                     UPDATE credential_subjects c SET revoked_at = \(date)
@@ -170,7 +170,7 @@ extension AccountStore {
                 """
             )
         case .blocked(let isBlocked, let since):
-            try await transaction.execute(
+            transaction.write(
                 """
                 UPDATE credential_subjects c
                 SET blocked_at = CASE WHEN \(isBlocked) THEN \(since) END, block_changed_at = \(since)
@@ -182,7 +182,7 @@ extension AccountStore {
                 """
             )
         case .forwarding(let isOn, let since):
-            try await transaction.execute(
+            transaction.write(
                 """
                 UPDATE linked_credentials SET email_forwarding = \(isOn), email_forwarding_since = \(since)
                 WHERE project = \(scope.project.rawValue) AND account = \(account.rawValue)
@@ -212,7 +212,7 @@ extension AccountStore {
         now: Date,
         _ transaction: PostgresTransaction
     ) async throws {
-        try await transaction.execute(
+        transaction.write(
             """
             UPDATE sessions SET revoked_at = \(now)
             WHERE project = \(scope.project.rawValue) AND account = \(account.rawValue)
@@ -266,7 +266,7 @@ extension AccountStore {
         _ scope: Scope,
         _ transaction: PostgresTransaction
     ) async throws {
-        try await transaction.execute(
+        transaction.write(
             """
             INSERT INTO provider_events (project, tenant, provider, event, expires_at)
             VALUES (\(scope.project.rawValue), \(scope.tenant.rawValue), \(event.provider.rawValue), \(event.id),

@@ -219,6 +219,7 @@ extension AccountStore {
                     accounts[index].account.secondFactors.append(app)
                     kept.insert(id)
                 }
+                // Not with the commit, which a trial has not.
                 try await transaction.execute(try insertion(of: accounts, after: replaced, scope, now: now))
                 if dryRun { throw WrittenForTrial(keptApps: kept) }
                 return kept
@@ -342,7 +343,7 @@ extension AccountStore {
         _ transaction: PostgresTransaction
     ) async throws {
         let providers = Array(Set(linked.map(\.provider)))
-        try await transaction.execute(
+        transaction.write(
             """
             WITH names AS (
                 DELETE FROM kept_names k

@@ -76,10 +76,10 @@ extension AccountStore {
             )
             try await end(goes, scope, now: now, transaction)
             if merge.survivor.emailVerified {
-                try await transaction.execute(OOBCodeStore.endingUnprovedRecoveries(of: survivor, scope))
+                transaction.write(OOBCodeStore.endingUnprovedRecoveries(of: survivor, scope))
             }
             let record = String(decoding: try JSONEncoder().encode(merge.record), as: UTF8.self)
-            try await transaction.execute(
+            transaction.write(
                 """
                 \(sql: auditing(.accountMerged, survivor, merged, scope, now: now))
                 INSERT INTO account_merges (project, merge, tenant, survivor, merged, record, merged_at, undoable_until)
@@ -171,7 +171,7 @@ extension AccountStore {
         let number = owner.phoneNumber == account.phoneNumber ? owner.phoneNumber : nil
         let passkeys = Set(owner.passkeys.map(\.id)).intersection(account.passkeys.map(\.id)).sorted()
         guard email != nil || number != nil || !passkeys.isEmpty else { return }
-        try await transaction.execute(
+        transaction.write(
             """
             WITH emails AS (
                 UPDATE account_emails SET account = \(account.id.rawValue)
@@ -223,7 +223,7 @@ extension AccountStore {
             guard let value, let opened = try? keyRing.open(value, for: old[keyPath: part]) else { return nil }
             return try keyRing.seal(opened, for: new[keyPath: part])
         }
-        try await transaction.execute(
+        transaction.write(
             """
             WITH moved AS (
                 UPDATE linked_credentials l
@@ -280,7 +280,7 @@ extension AccountStore {
             survivor == nil && !endsSessions
             ? "greatest(valid_since, \(account.validSince))"
             : endingSessions(of: account.id, at: account.validSince, scope)
-        try await transaction.execute(
+        transaction.write(
             """
             UPDATE accounts SET version = version + 1, methods = \(account.methodNames),
                 merged_into = \(survivor?.rawValue), disabled = \(account.disabled), valid_since = \(sql: validSince),
@@ -314,7 +314,7 @@ extension AccountStore {
             signIn: account.email.map { [$0.canonical] } ?? [],
             scope
         )
-        try await transaction.execute(
+        transaction.write(
             """
             WITH target AS (SELECT \(account.id.rawValue)::text AS account), mails AS (\(sql: codes)), messages AS (
                 DELETE FROM verification_codes WHERE project = \(scope.project.rawValue)
@@ -351,6 +351,6 @@ extension AccountStore {
     ) async throws {
         var notice = WebhookNotice(type, about: account, of: scope, date: now)
         notice.data.mergedLocalId = merged.rawValue
-        try await transaction.execute(try telling(notice, scope))
+        transaction.write(try telling(notice, scope))
     }
 }

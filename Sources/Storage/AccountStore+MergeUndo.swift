@@ -96,7 +96,7 @@ extension AccountStore {
                 scope
             )
             if hasSignedIn { try await endSessions(of: stayed.id, "true", scope, now: now, transaction) }
-            try await transaction.execute(
+            transaction.write(
                 OOBCodeStore.voiding([.verifyAndChangeEmail], of: stayed.id.rawValue, scope)
             )
             let (survivor, restored) = try await read(stayed.id, merged.id, scope, transaction)
@@ -137,7 +137,7 @@ extension AccountStore {
             case .phone:
                 guard let number = account.phoneNumber else { continue }
                 let target: SQL = "WITH target AS (SELECT \(account.id.rawValue)::text AS account)"
-                try await transaction.execute("\(sql: target) \(sql: claimPhone(number, scope))")
+                transaction.write("\(sql: target) \(sql: claimPhone(number, scope))")
             case .passkey:
                 var before = account
                 before.passkeys = []

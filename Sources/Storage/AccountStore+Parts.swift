@@ -8,12 +8,6 @@ import Sessions
 
 /// The parts of sign-in statements; each writes only if the statement has a `target`.
 extension AccountStore {
-    /// - Returns: whether the account exists.
-    @discardableResult
-    func lock(_ account: AccountID, _ scope: Scope, _ transaction: PostgresTransaction) async throws -> Bool {
-        try await !transaction.query(Self.locking(account, scope)) { row in try row.next(Bool.self) }.isEmpty
-    }
-
     /// The first statement of a transaction that changes the account or ends its sessions.
     static func locking(_ account: AccountID, _ scope: Scope) -> SQL {
         """

@@ -147,7 +147,7 @@ extension AccountStore {
         let (scope, account) = (transition.scope, transition.before.id)
         let (lost, new) = (before.subtracting(after).sorted(), after.subtracting(before).sorted())
         guard !lost.isEmpty || !new.isEmpty else { return }
-        try await transition.transaction.execute(
+        transition.transaction.write(
             """
             WITH released AS (
                 DELETE FROM account_passkeys

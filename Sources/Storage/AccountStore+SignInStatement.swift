@@ -35,13 +35,13 @@ extension AccountStore {
                     return try await Self.outcome(of: statement, by: database)
                 }
                 return try await database.transaction { transaction in
-                    try await lock(account, scope, transaction)
+                    transaction.write(Self.locking(account, scope))
                     let lost = try await grants(of: account, at: write.revocable, scope, transaction)
                     let outcome = try await Self.outcome(of: statement, by: transaction)
                     if case .applied = outcome {
                         try await revoke(lost, scope, now: write.now, transaction)
                         if let update = write.amendment?.update(of: account, scope, now: write.now) {
-                            try await transaction.execute(update)
+                            transaction.write(update)
                         }
                     }
                     return outcome

@@ -16,6 +16,7 @@ package struct AccountStore: Sendable {
     let scans = ProjectGate(width: 2, queueLimit: 8)
     let growth: Growth
     let accountReads: Batcher<Never, AccountQuestion, FoundAccount?>
+    let selectorReads: Batcher<Never, SelectorsQuestion, [Account]>
     let candidateReads: Batcher<[UInt8], CandidatesQuestion, SignInCandidates>
     let passkeyReads: Batcher<[UInt8], PasskeyQuestion, PasskeyOwner?>
     let signUps: Batcher<NewAccount.Claim, NewAccount, WriteOutcome?>
@@ -30,6 +31,7 @@ package struct AccountStore: Sendable {
         self.gate = gate
         self.growth = growth
         accountReads = Batcher(isOn: batches, asking: { try await Self.find($0, database.repeating) })
+        selectorReads = Batcher(isOn: batches, asking: { try await Self.find($0, database.repeating) })
         // In a batch, a request whose row is locked must not delay the others; alone, it waits.
         candidateReads = Batcher(
             isOn: batches,
@@ -59,7 +61,7 @@ extension AccountStore {
     /// The counts of each kind of batch, by name.
     var batchCounts: [(name: String, counts: BatchCounts)] {
         [
-            ("accounts", accountReads.counts), ("sign_in", candidateReads.counts),
+            ("accounts", accountReads.counts), ("selectors", selectorReads.counts), ("sign_in", candidateReads.counts),
             ("sign_up", signUps.counts), ("passkey", passkeyReads.counts), ("session", plainOpenings.counts),
             ("session_mail", mailOpenings.counts), ("session_sms", smsOpenings.counts),
         ]

@@ -68,9 +68,9 @@ extension AccountStore {
         try await gate.pass(account, in: scope.project, .signIn) {
             guard let amendment else { return try await write(database) }
             return try await database.transaction { transaction in
-                try await lock(account, scope, transaction)
+                transaction.write(Self.locking(account, scope))
                 guard try await write(transaction) else { return false }
-                if let update = amendment.update(of: account, scope, now: now) { try await transaction.execute(update) }
+                if let update = amendment.update(of: account, scope, now: now) { transaction.write(update) }
                 return true
             }
         }

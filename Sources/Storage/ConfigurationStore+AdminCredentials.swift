@@ -11,6 +11,8 @@ package protocol AdminCredentialKind: Sendable {
     /// The same as they are read.
     static var selected: SQL { get }
     static var revoked: AuditAction { get }
+    /// Whether nodes keep it in memory, so that it counts in the size of a project's configuration.
+    static var isConfiguration: Bool { get }
 
     /// - Parameter row: at its own columns.
     /// - Returns: nil for an unreadable row.
@@ -27,12 +29,14 @@ package struct Listed<Credential: Sendable>: Sendable {
 
 extension AdminCredentialKind {
     package static var selected: SQL { columns }
+    package static var isConfiguration: Bool { true }
 }
 
 extension AdminCredential: AdminCredentialKind {
     package static let kind = "key"
     package static let columns: SQL = ""
     package static let revoked = AuditAction.adminKeyRevoked
+    package static let isConfiguration = false
 
     package init?(_ credential: AdminCredential, _: inout PostgresRow) { self = credential }
 }
@@ -96,7 +100,7 @@ extension ConfigurationStore {
                     changes: scopes,
                     at: now()
                 ),
-                adding: project
+                adding: Kind.isConfiguration ? project : nil
             )
         } catch let error as PostgresError where error.sqlState == "23505" {
             throw ConfigurationError.alreadyExists

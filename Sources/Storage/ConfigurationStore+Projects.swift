@@ -25,7 +25,7 @@ extension ConfigurationStore {
                 """
             let entry = AuditEntry(.projectCreated, in: Scope(project: id), at: now())
             try await database.transaction { transaction in
-                try await transaction.execute(Self.recorded(insertion, entry))
+                transaction.write(Self.recorded(insertion, entry))
                 try await Self.deleteRows(of: id, transaction)
             }
             try await load()
@@ -91,7 +91,7 @@ extension ConfigurationStore {
                 WHERE project = \(id.rawValue)
                 """
             try await Self.keepingSize(of: id, transaction) {
-                try await transaction.execute(Self.recorded(statement, entry))
+                transaction.write(Self.recorded(statement, entry))
             }
         }
     }

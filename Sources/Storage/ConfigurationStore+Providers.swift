@@ -85,7 +85,7 @@ extension ConfigurationStore {
                 guard try await !keepsTokens(of: provider, in: scope, transaction) else {
                     throw ConfigurationError.tokensKept
                 }
-                try await transaction.execute(
+                transaction.write(
                     """
                     UPDATE outbox SET abandoned_at = \(now()), payload = ''
                     WHERE project = \(scope.project.rawValue) AND tenant = \(scope.tenant.rawValue)
@@ -103,7 +103,7 @@ extension ConfigurationStore {
             )
             let replacement = replacement(configuration, try seal(configuration, scope), scope)
             try await Self.keepingSize(of: scope.project, transaction) {
-                try await transaction.execute(Self.recorded(replacement, entry))
+                transaction.write(Self.recorded(replacement, entry))
             }
             return configuration
         }
@@ -143,7 +143,7 @@ extension ConfigurationStore {
         try await transactionInTurn(of: scope.project) { transaction in
             try check(try await lock(provider, in: scope, transaction))
             let entry = AuditEntry(.providerDeleted, in: scope, providers: [provider], at: now())
-            try await transaction.execute(Self.recorded(Self.deletion(of: provider, in: scope), entry))
+            transaction.write(Self.recorded(Self.deletion(of: provider, in: scope), entry))
         }
         try await load()
     }

@@ -62,7 +62,7 @@ extension ConfigurationStore {
                 WHERE project = \(project.rawValue) AND tenant = \(id.rawValue)
                 """
             try await Self.keepingSize(of: project, transaction) {
-                try await transaction.execute(Self.recorded(statement, entry))
+                transaction.write(Self.recorded(statement, entry))
             }
             return tenant
         }
@@ -87,7 +87,7 @@ extension ConfigurationStore {
                 guard found > 0 else { return found }
                 try await AccountStore.deleteAll(in: Scope(project: project, tenant: id), transaction)
                 // The revocation feed finds the tenant by this time, which may be long after the first step.
-                try await transaction.execute(
+                transaction.write(
                     """
                     WITH version AS (\(sql: Self.nextVersion)),
                     audit AS (\(sql: entry.insertion())), tenant AS (

@@ -209,7 +209,7 @@ package final class ConfigurationStore: Service, Sendable {
         let isChanged = try await transactionInTurn(of: project, through: gate) { transaction in
             let changed = try await transaction.query(statement) { try $0.next(Int64.self) }
             guard changed.first ?? 0 > 0 else { return false }
-            try await transaction.execute(next)
+            transaction.write(next)
             return true
         }
         guard isChanged else { throw ConfigurationError.notFound }

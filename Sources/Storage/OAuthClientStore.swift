@@ -163,7 +163,7 @@ package final class OAuthClientStore: Sendable {
                     expires_at = CASE WHEN NOT \(client.isVouchedFor) THEN expires_at END
                 WHERE project = \(project.rawValue) AND client = \(id)
                 """
-            try await transaction.execute(ConfigurationStore.recorded(statement, entry))
+            transaction.write(ConfigurationStore.recorded(statement, entry))
             return client
         }
         try await configuration.load()
@@ -313,7 +313,7 @@ package final class OAuthClientStore: Sendable {
                 """
             ) { row in try row.next(Int64.self) }
             guard gone.first == 1 else { return false }
-            try await transaction.execute(EndedClients.noting(id, in: project, at: now))
+            transaction.write(EndedClients.noting(id, in: project, at: now))
             return true
         }
         forget(Key(project: project, client: id))

@@ -28,8 +28,8 @@ extension OutboxStore {
         try await database.transaction { transaction in
             for (client, logout, scope) in try await take(wanting, of: project, transaction) {
                 if client.hasURI {
-                    try await transaction.execute(
-                        Self.insertion(
+                    transaction.write(
+                        try Self.insertion(
                             kind: client.isVouchedFor ? ApplicationLogout.kind : ApplicationLogout.kindOfStrangers,
                             logout,
                             to: logout.client,
@@ -48,8 +48,8 @@ extension OutboxStore {
                     in: scope,
                     date: now
                 )
-                try await transaction.execute(
-                    Self.insertion(kind: GrantNotice.kind, notice, in: scope, keyRing: keyRing, due: now)
+                transaction.write(
+                    try Self.insertion(kind: GrantNotice.kind, notice, in: scope, keyRing: keyRing, due: now)
                 )
             }
         }

@@ -80,7 +80,7 @@ extension SessionStore {
             // Changes that end or open sessions lock the account; after the lock, the statement sees whether the
             // caller's session ended, and the last grant that began from one.
             try await database.transaction { transaction in
-                try await transaction.execute(AccountStore.locking(account, scope))
+                transaction.write(AccountStore.locking(account, scope))
                 return try await end(which, of: account, by: caller, in: scope, now: now, transaction)
             }
         }

@@ -11,6 +11,8 @@ extension Stores {
     /// A PostgreSQL process takes dozens of milliseconds for the first use of a statement, its tables and indexes;
     /// after the warm-up, no request waits for that. The statements find nothing and write nothing.
     ///
+    /// Until it ends, each connection's transaction locks the tables against changes of their schema.
+    ///
     /// - Throws: ``PostgresError``; the work done so far is still useful.
     package func warmUp() async throws {
         guard let nobody = ProjectID(rawValue: "nobody") else { return }
@@ -24,13 +26,10 @@ extension Stores {
         )
         let lookup = AccountQuestion(scope: scope, account: session.account, session: session.session)
         try await database.onEachConnection { [batches] transaction in
-            // PostgreSQL may keep a plan from the sixth execution on (PREPARE, Notes).
-            for _ in 1...6 {
-                _ = try await SessionStore.ask([refresh], skipsLocked: batches, transaction)
-                _ = try await AccountStore.candidates([signIn], skipsLocked: batches, transaction)
-                _ = try await AccountStore.signUp(together: [], transaction)
-                _ = try await AccountStore.find([lookup], transaction)
-            }
+            _ = try await SessionStore.ask([refresh], skipsLocked: batches, transaction)
+            _ = try await AccountStore.candidates([signIn], skipsLocked: batches, transaction)
+            _ = try await AccountStore.signUp(together: [], transaction)
+            _ = try await AccountStore.find([lookup], transaction)
         }
     }
 }

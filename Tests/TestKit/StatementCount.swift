@@ -8,14 +8,7 @@ package struct StatementCount: Sendable {
     /// The rows that they read or wrote, as far as they say.
     package var rows: Int { statements.reduce(0) { $0 + $1.rows } }
 
-    /// Round trips, as every statement is one, BEGIN and COMMIT included.
     package var total: Int { statements.reduce(0) { $0 + $1.calls } }
-
-    /// Those that begin and end transactions.
-    package var bracketing: Int {
-        statements.filter { $0.text.hasPrefix("BEGIN") || ["COMMIT", "ROLLBACK"].contains($0.text) }
-            .reduce(0) { $0 + $1.calls }
-    }
 
     /// Without the other's statements.
     package func without(_ other: StatementCount) -> StatementCount {
@@ -57,9 +50,10 @@ package struct StatementCount: Sendable {
         return (StatementCount(statements: statements.filter { !isOurs($0.text) }), result)
     }
 
-    /// Our own, the settings of a new connection, and the node's look twice a second whether its configuration has changed.
+    /// Our own, the settings of a new connection, what begins and ends transactions, and the node's look twice a second whether its configuration has changed.
     private static func isOurs(_ text: String) -> Bool {
         text.contains("pg_stat_statements") || text.hasPrefix("SELECT set_config(")
+            || text.hasPrefix("BEGIN") || text == "COMMIT" || text == "ROLLBACK"
             || text == "SELECT version, epoch FROM configuration"
     }
 }

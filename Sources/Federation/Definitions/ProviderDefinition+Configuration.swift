@@ -24,7 +24,9 @@ extension ProviderDefinition {
     }
 
     /// Whether an ID can be configured: built in, or `oidc.` or `oauth.` and 1 to 64 of `[A-Za-z0-9_-]`.
-    package static func isKnown(_ id: ProviderID) -> Bool { template(for: id) != nil }
+    package static func isKnown(_ id: ProviderID) -> Bool {
+        builtIn.keys.contains(id) || hasName(id) && (id.isOIDC || id.isOAuth2)
+    }
 
     /// Whether an ID can be a provider's, configured or not, here or in Firebase: any other is the app's mistake.
     package static func exists(_ id: ProviderID) -> Bool {

@@ -178,7 +178,9 @@ extension ProviderDefinition {
         /// True means that the address is a relay for this app alone (Apple's Hide My Email).
         package var emailIsRelay: [String] = []
         /// By the names of the fields of a profile.
-        private var profile = Dictionary(uniqueKeysWithValues: Profile.fields.map { ($0.name, [$0.claim]) })
+        private var profile = standard
+
+        private static let standard = Dictionary(uniqueKeysWithValues: Profile.fields.map { ($0.name, [$0.claim]) })
 
         package init() {}
 

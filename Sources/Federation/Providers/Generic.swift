@@ -43,11 +43,8 @@ extension ProviderDefinition {
 
     /// The definition before overrides; nil for an ID that cannot be configured.
     static func template(for id: ProviderID) -> ProviderDefinition? {
-        if let definition = builtIn[id] { return definition }
-        guard hasName(id) else { return nil }
-        if id.isOIDC { return genericOIDC(id) }
-        if id.isOAuth2 { return genericOAuth2(id) }
-        return nil
+        guard isKnown(id) else { return nil }
+        return builtIn[id] ?? (id.isOIDC ? genericOIDC(id) : genericOAuth2(id))
     }
 
     /// Whether 1 to 64 of `[A-Za-z0-9_.-]` follow the ID's first dot; each further dot between two others.

@@ -219,6 +219,12 @@ struct MetricsRoutes {
             value: pool.begun
         )
         text.family(
+            "identity_postgres_round_trips_total",
+            .counter,
+            "Waits for an answer of PostgreSQL.",
+            value: pool.roundTrips
+        )
+        text.family(
             "identity_postgres_refused_total",
             .counter,
             "Statements refused because of no connection or a full queue.",

@@ -119,6 +119,85 @@ struct AdminAccountTests {
         }
     }
 
+    @Test("a change that waited for an account changes nothing of the one that took its place")
+    func waitsForAReplacedAccount() async throws {
+        try await TestService.run { service in
+            try await service.admin("accounts", ["localId": "ada", "displayName": "Ada"]).expectOK()
+            let task = try await TestDatabase.current.client.transaction { transaction in
+                // As an import that overwrites.
+                try await transaction.execute(
+                    """
+                    WITH old AS (DELETE FROM accounts WHERE project = \(service.project.id.rawValue) RETURNING *)
+                    INSERT INTO accounts SELECT * FROM old
+                    """
+                )
+                let holder = try await transaction.query("SELECT pg_backend_pid()") { try $0.next(Int32.self) }.first
+                let task = Task {
+                    try await service.admin("accounts:update", ["localId": "ada", "displayName": "Eve"])
+                }
+                try await waitUntil {
+                    try await transaction.query(
+                        "SELECT count(*) FROM pg_stat_activity WHERE \(holder ?? 0) = ANY (pg_blocking_pids(pid))"
+                    ) { try $0.next(Int64.self) } == [1]
+                }
+                return task
+            }
+            try await task.value.expectRefused("USER_NOT_FOUND")
+            #expect(try await service.account("ada")?["displayName"] == "Ada")
+        }
+    }
+
+    @Test("look-ups that share a statement have their own answers, and none of a tenant's accounts")
+    func sharesLookups() async throws {
+        var options = TestService.Options()
+        options.settings.allowsTenants = true
+        try await TestService.run(options) { service in
+            let tenant = try await service.makeTenant("first", [:])
+            func make(_ place: String, _ body: JSON) async throws {
+                try await service.admin("\(place)accounts", body).expectOK()
+            }
+            try await make("", ["localId": "ada", "email": "ada@example.com", "phoneNumber": "+491701234510"])
+            try await make("", ["localId": "eve", "email": "eve@example.com"])
+            try await make("tenants/\(tenant)/", ["localId": "ada-there", "email": "ada@example.com"])
+            let questions: [(place: String, selector: JSON, found: String?)] = [
+                ("", ["email": ["eve@example.com"]], "eve"), ("", ["email": ["nobody@example.com"]], nil),
+                ("", ["email": ["ada@example.com"]], "ada"),
+                ("tenants/\(tenant)/", ["email": ["ada@example.com"]], "ada-there"),
+                ("", ["phoneNumber": ["+491701234510"]], "ada"),
+                ("tenants/\(tenant)/", ["phoneNumber": ["+491701234510"]], nil),
+                ("", ["email": ["ADA@example.com"]], "ada"),
+            ]
+            let tasks = try await TestDatabase.current.client.transaction { transaction in
+                try await transaction.execute("LOCK TABLE account_emails IN ACCESS EXCLUSIVE MODE")
+                let holder = try await transaction.query("SELECT pg_backend_pid()") { try $0.next(Int32.self) }.first
+                var tasks: [Task<Reply, any Error>] = []
+                for question in questions {
+                    tasks.append(
+                        Task { try await service.admin("\(question.place)accounts:lookup", question.selector) }
+                    )
+                    let waiting = tasks.count - 1
+                    try await waitUntil {
+                        guard waiting == 0 else {
+                            return service.stores.batchCounts.contains {
+                                $0.name == "selectors" && $0.counts.waiting == waiting
+                            }
+                        }
+                        return try await transaction.query(
+                            "SELECT count(*) FROM pg_stat_activity WHERE \(holder ?? 0) = ANY (pg_blocking_pids(pid))"
+                        ) { try $0.next(Int64.self) } == [1]
+                    }
+                }
+                return tasks
+            }
+            for (task, question) in zip(tasks, questions) {
+                let reply = try await task.value
+                reply.expectOK()
+                let found = reply["users"]?.array?.map { $0["localId"]?.string } ?? []
+                #expect(found == (question.found.map { [$0] } ?? []), "\(question)")
+            }
+        }
+    }
+
     @Test(
         "a time that no calendar has is refused",
         arguments: ["-1", "253402300800000", "9223372036854775807"],

@@ -63,6 +63,8 @@ package struct TestService: Sendable {
         /// Another database than the suite's.
         package var conninfo: String?
         package var batches = true
+        /// Whether the node looks twice a second whether its configuration has changed.
+        package var watchesConfiguration = true
         package var connections = 4
         /// How many statements may wait for a connection; nil for as many as tests need.
         package var statementsThatWait: Int?
@@ -216,7 +218,8 @@ package struct TestService: Sendable {
             }
         )
         let group = ServiceGroup(
-            services: (lent == nil ? [database] : []) + [outbound, passwords, stores.configuration, application],
+            services: (lent == nil ? [database] : []) + [outbound, passwords]
+                + (options.watchesConfiguration ? [stores.configuration] : []) + [application],
             logger: logger
         )
         return try await withThrowingTaskGroup(of: Void.self) { tasks in

@@ -195,4 +195,141 @@ struct PostgresTransactionTests {
         }
         #expect(try await client.query("SELECT v FROM turns") { try $0.next() } == [40])
     }
+
+    // MARK: Statements that go together
+
+    private func roundTrips(
+        _ client: PostgresClient,
+        _ body: @Sendable (PostgresTransaction) async throws -> Void
+    ) async throws -> Int {
+        let before = client.load.roundTrips
+        try await client.transaction(body)
+        return client.load.roundTrips - before
+    }
+
+    @Test func writesGoWithTheNextAnswerOrWithTheCommit() async throws {
+        try await table("together")
+        let client = PostgresClient(quietly: .patient(TestDatabase.current.conninfo, connections: 1))
+        let asked = try await roundTrips(client) { transaction in
+            transaction.write("INSERT INTO together VALUES (1, 1)")
+            transaction.write("INSERT INTO together VALUES (2, \(2)::int)")
+            let count = try await transaction.query("SELECT count(*) FROM together") { try $0.next(Int.self) }
+            #expect(count == [2])
+            transaction.write("UPDATE together SET v = v + 1")
+        }
+        #expect(asked == 2)
+        #expect(try await client.query("SELECT v FROM together ORDER BY k") { try $0.next() } == [2, 3])
+        #expect(try await roundTrips(client) { $0.write("DELETE FROM together") } == 1)
+        #expect(try await count("together") == 0)
+        await client.close()
+    }
+
+    @Test func aTransactionThatAsksNothingIsNone() async throws {
+        let client = PostgresClient(quietly: .patient(TestDatabase.current.conninfo, connections: 1))
+        #expect(try await roundTrips(client) { _ in } == 0)
+        await #expect(throws: Refusal.self) {
+            try await client.transaction { transaction in
+                transaction.write("SELECT no_such_function()")
+                throw Refusal()
+            }
+        }
+        #expect(client.load.roundTrips == 0)
+        await client.close()
+    }
+
+    @Test("a write that fails takes all with it, whoever learns of it", arguments: ["next", "swallowed", "commit"])
+    func aWriteThatFails(_ learner: String) async throws {
+        let name = "failing_\(learner)"
+        try await table(name)
+        for _ in 0..<3 {
+            let error = await #expect(throws: PostgresError.self) {
+                try await client.transaction { transaction in
+                    transaction.write("INSERT INTO \(identifier: name) VALUES (1, 1)")
+                    transaction.write("INSERT INTO \(identifier: name) VALUES (1, 1)")
+                    transaction.write("INSERT INTO \(identifier: name) VALUES (2, 2)")
+                    if learner == "next" { try await transaction.execute("SELECT 1") }
+                    if learner == "swallowed" { _ = try? await transaction.execute("SELECT 1") }
+                }
+            }
+            #expect(learner == "swallowed" ? error?.sqlState == "25P02" : error?.constraint == "\(name)_pkey")
+            #expect(try await count(name) == 0)
+        }
+    }
+
+    @Test func aWriteWithAValueThatTheServerCannotHoldTakesAllWithIt() async throws {
+        try await table("unsendable")
+        let error = await #expect(throws: PostgresError.self) {
+            try await client.transaction { transaction in
+                transaction.write("INSERT INTO unsendable VALUES (1, 1)")
+                transaction.write("SELECT \("a\0b")")
+                _ = try? await transaction.execute("SELECT 1")
+                // Nothing was sent, so this one would run by itself.
+                _ = try? await transaction.execute("INSERT INTO unsendable VALUES (2, 2)")
+            }
+        }
+        #expect(error?.sqlState == "25P02")
+        #expect(try await count("unsendable") == 0)
+    }
+
+    @Test("a write that does not find its row takes all with it", arguments: [true, false])
+    func aWriteWithoutItsRow(isSwallowed: Bool) async throws {
+        let name = "missing_\(isSwallowed)"
+        try await table(name, rows: 1)
+        let error = await #expect(throws: PostgresError.self) {
+            try await client.transaction { transaction in
+                transaction.write("UPDATE \(identifier: name) SET v = 1 WHERE k = 1", affecting: 1)
+                transaction.write("UPDATE \(identifier: name) SET v = 1 WHERE k = 2", affecting: 1)
+                do {
+                    try await transaction.execute("SELECT 1")
+                } catch let error as PostgresError where isSwallowed {
+                    #expect(error.sqlState == PostgresError.noSuchRow)
+                }
+            }
+        }
+        #expect(error?.sqlState == (isSwallowed ? "25P02" : PostgresError.noSuchRow))
+        #expect(try await client.query("SELECT v FROM \(identifier: name)") { try $0.next() } == [0])
+    }
+
+    @Test func aWriteThatLostAConflictRunsAgain() async throws {
+        try await client.execute("CREATE SEQUENCE tries")
+        try await client.execute(
+            """
+            CREATE FUNCTION win() RETURNS void LANGUAGE plpgsql AS
+            'BEGIN IF nextval(''tries'') < 3 THEN RAISE EXCEPTION USING ERRCODE = ''40001''; END IF; END'
+            """
+        )
+        let runs = Counter()
+        try await client.transaction { transaction in
+            runs.increment()
+            transaction.write("SELECT win()")
+        }
+        #expect(runs.value == 3)
+    }
+
+    @Test func aWriteWhosePlanIsOutdatedRunsAgain() async throws {
+        try await table("outdated")
+        let runs = Counter()
+        func read() async throws {
+            try await client.transaction { transaction in
+                runs.increment()
+                transaction.write("SELECT * FROM outdated")
+                try await transaction.execute("SELECT 1")
+            }
+        }
+        for _ in 0..<20 { try await read() }
+        try await client.execute("ALTER TABLE outdated ADD COLUMN w INT")
+        for _ in 0..<20 { try await read() }
+        #expect(runs.value > 40)
+    }
+
+    @Test func manyWritesDoNotStopOneAnother() async throws {
+        try await table("many")
+        let text = String(repeating: "x", count: 10_000)
+        try await client.transaction { transaction in
+            for number in 0..<5_000 {
+                transaction.write("INSERT INTO many SELECT \(number)::int, length(\(text))")
+            }
+        }
+        #expect(try await count("many") == 5_000)
+    }
 }
