@@ -18,7 +18,7 @@ final class Connection {
     let since = ContinuousClock.now
     /// Asked while a statement has had no answer for a second: whether it will get none.
     var isAbandoned: (() -> Bool)?
-    /// Told of each wait for the server, but for one that prepares a statement.
+    /// Told of each wait for the server, but for those that prepare a statement or ask whether it is there.
     var countRoundTrip: (() -> Void)?
     /// Whether a commit was not replicated to a synchronous standby.
     private let isUnreplicated: UnsafeMutablePointer<Bool>
@@ -93,7 +93,7 @@ final class Connection {
     func responds(within limit: Duration) -> Bool {
         do throws(PostgresError) {
             try send { PQsendQuery(raw, "") }
-            _ = try receive(within: limit)
+            _ = try answer(within: limit)
             return true
         } catch {
             return false

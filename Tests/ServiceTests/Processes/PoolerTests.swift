@@ -51,7 +51,8 @@ struct PoolerTests {
                         connections: 1,
                         prepares: mode == "session",
                         statementTimeout: .seconds(3),
-                        silence: .seconds(60)
+                        silence: .seconds(60),
+                        connectTimeout: Patience.limit
                     )
                 )
                 let slow: SQL = "SELECT pg_sleep(60)::text"
