@@ -890,7 +890,8 @@ class Person:
         def predict(s):
             def change(s, a):
                 s.end_sessions(merged)
-                s.accounts[kept].custom |= s.accounts[merged].custom
+                # While they were one, a custom token of either signed in to both.
+                s.accounts[kept].custom = s.accounts[merged].custom = s.accounts[kept].custom or s.accounts[merged].custom
                 # What the docs leave open is tried no more.
                 for uid in (kept, merged):
                     s.void_codes(uid, addresses=[s.accounts[uid].email])
