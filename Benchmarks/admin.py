@@ -41,8 +41,8 @@ def fill(postgres, first, last):
         INSERT INTO linked_credentials (project, account, provider, tenant, subject, email, linked_at, updated_at)
         SELECT '{bench.PROJECT}', id, 'google.com', '', n::text, md5(id) || '@example.com', now(), now() FROM {source}""")
     postgres.sql(f"""
-        INSERT INTO account_activity (project, account, last_sign_in_at, last_refresh_at)
-        SELECT '{bench.PROJECT}', id, now(), now() FROM {source}""")
+        INSERT INTO account_activity (project, tenant, account, last_sign_in_at, last_refresh_at)
+        SELECT '{bench.PROJECT}', '', id, now(), now() FROM {source}""")
     postgres.sql("VACUUM ANALYZE")
     postgres.sql("CHECKPOINT")
 

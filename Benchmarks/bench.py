@@ -220,7 +220,8 @@ def fill(postgres, count, project_number, issuer):
             "linked_at": f"'{now}'", "updated_at": f"'{now}'",
         },
         "account_activity": {
-            "project": f"'{PROJECT}'", "account": "'u' || n", "last_sign_in_at": f"'{now}'", "last_refresh_at": f"'{now}'",
+            "project": f"'{PROJECT}'", "tenant": "''", "account": "'u' || n", "last_sign_in_at": f"'{now}'",
+            "last_refresh_at": f"'{now}'",
         },
         "sessions": {
             "project": f"'{PROJECT}'", "account": "'u' || n", "session": "'session' || lpad(n::text, 14, '0') || 'A'",

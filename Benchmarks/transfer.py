@@ -18,7 +18,8 @@ PROJECT = "bench-transfer"
 # What an export reads.
 ROWS = f"""
     SELECT a.*, v.last_sign_in_at, v.last_refresh_at, l.provider, l.subject, l.email, l.display_name, l.photo_url, l.screen_name
-    FROM accounts a LEFT JOIN account_activity v USING (project, account) LEFT JOIN linked_credentials l USING (project, account)
+    FROM accounts a LEFT JOIN account_activity v USING (project, tenant, account)
+    LEFT JOIN linked_credentials l USING (project, tenant, account)
     WHERE a.project = '{PROJECT}' ORDER BY a.account
 """
 

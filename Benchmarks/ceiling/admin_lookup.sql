@@ -7,6 +7,6 @@ SELECT a.account, a.version, a.email, a.email_original, a.email_verified, a.init
     a.disabled, a.valid_since, a.created_at, v.last_sign_in_at, v.last_refresh_at, a.screen_name, a.language, a.time_zone,
     a.date_of_birth, a.second_factors, l.provider, l.subject, l.email, l.display_name, l.photo_url, l.screen_name
 FROM accounts a
-LEFT JOIN account_activity v ON v.project = a.project AND v.account = a.account
-LEFT JOIN linked_credentials l ON l.project = a.project AND l.account = a.account
-WHERE a.project = 'bench-project' AND a.account = md5(:n::text);
+LEFT JOIN account_activity v ON v.project = a.project AND v.tenant = a.tenant AND v.account = a.account
+LEFT JOIN linked_credentials l ON l.project = a.project AND l.tenant = a.tenant AND l.account = a.account
+WHERE a.project = 'bench-project' AND a.tenant = '' AND a.account = md5(:n::text);

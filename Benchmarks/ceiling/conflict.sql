@@ -6,8 +6,8 @@ SELECT a.account, a.version, a.email, a.email_original, a.email_verified, a.init
     a.disabled, a.valid_since, a.created_at, a.screen_name, a.language, a.time_zone, a.date_of_birth, l.provider, l.subject,
     l.email, l.display_name, l.photo_url, l.screen_name
 FROM accounts a
-LEFT JOIN linked_credentials l ON l.project = a.project AND l.account = a.account
-WHERE a.project = 'bench-project' AND a.account IN (
+LEFT JOIN linked_credentials l ON l.project = a.project AND l.tenant = a.tenant AND l.account = a.account
+WHERE a.project = 'bench-project' AND a.tenant = '' AND a.account IN (
     SELECT account FROM account_emails
     WHERE project = 'bench-project' AND tenant = '' AND email_key = 'u' || :n || '@example.com'
     UNION ALL

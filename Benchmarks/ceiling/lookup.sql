@@ -6,8 +6,8 @@ SELECT a.account, a.version, a.email, a.email_original, a.email_verified, a.init
     a.date_of_birth, l.provider, l.subject, l.email, l.display_name, l.photo_url, l.screen_name, s.session, s.auth_time,
     s.sign_in_provider, s.claims, s.sign_in_attributes, s.revoked_at IS NOT NULL
 FROM accounts a
-LEFT JOIN account_activity v ON v.project = a.project AND v.account = a.account
-LEFT JOIN linked_credentials l ON l.project = a.project AND l.account = a.account
-LEFT JOIN sessions s ON s.project = a.project AND s.account = a.account
+LEFT JOIN account_activity v ON v.project = a.project AND v.tenant = a.tenant AND v.account = a.account
+LEFT JOIN linked_credentials l ON l.project = a.project AND l.tenant = a.tenant AND l.account = a.account
+LEFT JOIN sessions s ON s.project = a.project AND s.tenant = a.tenant AND s.account = a.account
     AND s.session = 'session' || lpad(:n::text, 14, '0') || 'A'
-WHERE a.project = 'bench-project' AND a.account = 'u' || :n;
+WHERE a.project = 'bench-project' AND a.tenant = '' AND a.account = 'u' || :n;

@@ -5,7 +5,7 @@ SELECT s.tenant, s.session, s.auth_time, s.sign_in_provider, s.claims, s.sign_in
     a.display_name, a.photo_url, a.phone_number, a.password_hash IS NOT NULL, a.password_updated_at, a.email_link,
     a.custom_auth, a.custom_attributes, a.disabled, a.valid_since, a.created_at, a.screen_name, a.language, a.time_zone,
     a.date_of_birth, l.provider, l.subject, l.email, l.display_name, l.photo_url, l.screen_name
-FROM sessions s JOIN accounts a ON a.project = s.project AND a.account = s.account AND a.tenant = s.tenant
-LEFT JOIN linked_credentials l ON l.project = a.project AND l.account = a.account
-WHERE s.project = 'bench-project' AND s.account = 'u' || :n
+FROM sessions s JOIN accounts a ON a.project = s.project AND a.tenant = s.tenant AND a.account = s.account
+LEFT JOIN linked_credentials l ON l.project = a.project AND l.tenant = a.tenant AND l.account = a.account
+WHERE s.project = 'bench-project' AND s.tenant = '' AND s.account = 'u' || :n
     AND s.session = 'session' || lpad(:n::text, 14, '0') || 'A';

@@ -2,7 +2,7 @@
 -- the audit entry.
 \set n random(1, :accounts)
 WITH target AS (
-    SELECT a.* FROM credential_subjects c JOIN accounts a ON a.project = c.project AND a.account = c.account
+    SELECT a.* FROM credential_subjects c JOIN accounts a ON a.project = c.project AND a.tenant = c.tenant AND a.account = c.account
     WHERE c.project = 'bench-project' AND c.tenant = '' AND c.provider = 'oidc.bench' AND c.subject = 's' || :n
 ), session AS (
     INSERT INTO sessions (project, account, session, tenant, secret_hash, auth_time, sign_in_provider, created_at,
@@ -11,8 +11,9 @@ WITH target AS (
         now(), now(), 'pgbench', '127.0.0.0/24'
     FROM target RETURNING account, session
 ), activity AS (
-    INSERT INTO account_activity SELECT project, account, now(), now() FROM target
-    ON CONFLICT (project, account) DO UPDATE
+    INSERT INTO account_activity (project, tenant, account, last_sign_in_at, last_refresh_at)
+    SELECT project, tenant, account, now(), now() FROM target
+    ON CONFLICT (project, tenant, account) DO UPDATE
         SET last_sign_in_at = excluded.last_sign_in_at, last_refresh_at = excluded.last_refresh_at
 ), audit AS (
     INSERT INTO audit_log (project, recorded_at, tenant, account, provider, resource, action, actor, address_prefix,
@@ -26,4 +27,4 @@ SELECT a.account, a.version, a.email, a.email_original, a.email_verified, a.init
     a.disabled, a.valid_since, a.created_at, a.screen_name, a.language, a.time_zone, a.date_of_birth, l.provider, l.subject,
     l.email, l.display_name, l.photo_url, l.screen_name, s.session
 FROM target a CROSS JOIN session s
-LEFT JOIN linked_credentials l ON l.project = a.project AND l.account = a.account;
+LEFT JOIN linked_credentials l ON l.project = a.project AND l.tenant = a.tenant AND l.account = a.account;

@@ -8,12 +8,12 @@ SELECT a.account, a.version, a.email, a.email_original, a.email_verified, a.init
     a.disabled, a.valid_since, a.created_at, v.last_sign_in_at, v.last_refresh_at, a.screen_name, a.language, a.time_zone,
     a.date_of_birth, l.provider, l.subject, l.email, l.display_name, l.photo_url, l.screen_name
 FROM account_emails e
-JOIN accounts a ON a.project = e.project AND a.account = e.account
-LEFT JOIN account_activity v ON v.project = a.project AND v.account = a.account
-LEFT JOIN linked_credentials l ON l.project = a.project AND l.account = a.account
+JOIN accounts a ON a.project = e.project AND a.tenant = e.tenant AND a.account = e.account
+LEFT JOIN account_activity v ON v.project = a.project AND v.tenant = a.tenant AND v.account = a.account
+LEFT JOIN linked_credentials l ON l.project = a.project AND l.tenant = a.tenant AND l.account = a.account
 WHERE e.project = 'bench-project' AND e.tenant = '' AND e.email_key = 'u' || :n || '@example.com';
 WITH owner AS (
-    SELECT account FROM accounts WHERE project = 'bench-project' AND account = 'u' || :n AND tenant = ''
+    SELECT account FROM accounts WHERE project = 'bench-project' AND tenant = '' AND account = 'u' || :n
         AND disabled IS NOT TRUE AND email = 'u' || :n || '@example.com' AND email_verified AND email_link
     FOR SHARE
 ), code AS (
@@ -28,8 +28,9 @@ WITH owner AS (
     FROM owner
     RETURNING account, session
 ), activity AS (
-    INSERT INTO account_activity SELECT 'bench-project', account, now(), now() FROM owner
-    ON CONFLICT (project, account) DO UPDATE
+    INSERT INTO account_activity (project, tenant, account, last_sign_in_at, last_refresh_at)
+    SELECT 'bench-project', '', account, now(), now() FROM owner
+    ON CONFLICT (project, tenant, account) DO UPDATE
         SET last_sign_in_at = excluded.last_sign_in_at, last_refresh_at = excluded.last_refresh_at
 ), audit AS (
     INSERT INTO audit_log (project, recorded_at, tenant, account, provider, resource, action, actor, address_prefix,

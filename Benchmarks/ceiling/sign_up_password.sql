@@ -18,7 +18,8 @@ WITH target AS (
         '127.0.0.0/24'
     FROM target
 ), activity AS (
-    INSERT INTO account_activity SELECT 'bench-project', account, now(), now() FROM target
+    INSERT INTO account_activity (project, tenant, account, last_sign_in_at, last_refresh_at)
+    SELECT 'bench-project', '', account, now(), now() FROM target
 ), audit AS (
     INSERT INTO audit_log (project, recorded_at, tenant, account, provider, resource, action, actor, address_prefix,
         request, operation)

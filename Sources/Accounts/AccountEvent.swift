@@ -41,6 +41,7 @@ enum AccountEvent: String, Sendable {
     func log(_ account: AccountID?, provider: ProviderID? = nil, _ caller: Caller) {
         if let outcome, let provider { AccountEvents.count(outcome, provider, caller) }
         var metadata: Logger.Metadata = ["project.id": "\(caller.project.id)"]
+        if caller.tenant != .none { metadata["tenant.id"] = "\(caller.tenant)" }
         if let account { metadata["account.id"] = "\(account)" }
         if let provider { metadata["provider.id"] = "\(provider)" }
         switch self {

@@ -317,13 +317,12 @@ extension AccountsService {
     }
 
     private func log(_ event: BlockingFunctions.Event, _ cause: String, _ account: Account, _ caller: Caller) {
-        Logger.current.notice(
-            "A blocking function refused or failed",
-            metadata: [
-                "project.id": "\(caller.project.id)", "account.id": "\(account.id)", "event": "\(event.rawValue)",
-                "error.cause": "\(cause)",
-            ]
-        )
+        var metadata: Logger.Metadata = [
+            "project.id": "\(caller.project.id)", "account.id": "\(account.id)", "event": "\(event.rawValue)",
+            "error.cause": "\(cause)",
+        ]
+        if caller.tenant != .none { metadata["tenant.id"] = "\(caller.tenant)" }
+        Logger.current.notice("A blocking function refused or failed", metadata: metadata)
     }
 }
 

@@ -31,12 +31,12 @@ extension AccountsService {
     ///
     /// - Parameter isReset: whether a code of the account's mailbox allows it, which a thief's session must not use up.
     func passwordChangeLimits(of account: AccountID, isReset: Bool = false, _ caller: Caller) -> RateLimits {
-        limits([.passwordChanges: [account.rawValue] + (isReset ? ["reset"] : [])], caller)
+        limits([.passwordChanges: [Self.name(of: account, caller)] + (isReset ? ["reset"] : [])], caller)
     }
 
     /// Changes and sign-outs that one session asks for.
     func sessionLimits(of account: AccountID, _ session: SessionID, _ caller: Caller) -> RateLimits {
-        limits([.changesPerAccount: [account.rawValue, session.rawValue]], caller)
+        limits([.changesPerAccount: [Self.name(of: account, caller), session.rawValue]], caller)
     }
 
     /// Changes that a user makes to the account (threats.md, T-E40).
@@ -44,13 +44,14 @@ extension AccountsService {
     /// Recent sign-ins count apart: a thief's old session uses up nothing of what the owner needs to get rid of it.
     func changeLimits(of user: SignedInAccount, _ caller: Caller) -> RateLimits {
         let isRecent = (try? requireRecentSignIn(user.token, caller: caller)) != nil
-        return limits([.changesPerAccount: [user.account.id.rawValue] + (isRecent ? ["recent"] : [])], caller)
+        let kind = isRecent ? ["recent"] : []
+        return limits([.changesPerAccount: [Self.name(of: user.account.id, caller)] + kind], caller)
     }
 
     /// - Parameter account: the guest or user that sets its first password; nil for a new account.
     func signUpLimits(_ caller: Caller, of account: AccountID? = nil) -> RateLimits {
         guard let account else { return limits([.signUpsPerAddress: [caller.place]], caller) }
-        return limits([.signUpsPerAddress: [caller.place], .passwordChanges: [account.rawValue]], caller)
+        return limits([.signUpsPerAddress: [caller.place], .passwordChanges: [Self.name(of: account, caller)]], caller)
     }
 
     /// The limits for the statement that creates an account: empty if they are taken now, before a blocking function is
@@ -93,7 +94,7 @@ extension AccountsService {
             RateLimitKey(.mailsPerRecipient, mailbox, .project(times: 4), leavesShare: recipient.isVariant),
             RateLimitKey(.mailsPerRecipient, mailbox, .allProjects(times: 16), leavesShare: recipient.isVariant),
         ]
-        if let account { keys.append(RateLimitKey(.mailsPerAccount, [account.id.rawValue])) }
+        if let account { keys.append(RateLimitKey(.mailsPerAccount, [Self.name(of: account.id, caller)])) }
         let limits = limits(keys + [RateLimitKey(.mailsPerProject, [])], caller)
         // Anyone can have accounts without a verified email.
         return account?.emailVerified == false ? limits.leavingHalfShare(of: .mailsPerProject) : limits
@@ -106,7 +107,10 @@ extension AccountsService {
     /// Those of messages to the account's own verified email about what its session did.
     func noticeLimits(of account: AccountID, _ caller: Caller) -> RateLimits {
         limits(
-            [.mailsPerAddress: [caller.place], .mailsPerAccount: [account.rawValue], .mailsPerProject: []],
+            [
+                .mailsPerAddress: [caller.place], .mailsPerAccount: [Self.name(of: account, caller)],
+                .mailsPerProject: [],
+            ],
             caller
         )
     }
@@ -163,7 +167,12 @@ extension AccountsService {
     }
 
     private static func values(of account: AccountID, _ place: SecondFactorPlace, _ caller: Caller) -> [String] {
-        [account.rawValue] + (place == .home ? [caller.addressPrefix ?? ""] : [])
+        [Self.name(of: account, caller)] + (place == .home ? [caller.addressPrefix ?? ""] : [])
+    }
+
+    /// What an account is counted by: another tenant may have its ID, too.
+    private static func name(of account: AccountID, _ caller: Caller) -> String {
+        "\(caller.tenant.rawValue)/\(account.rawValue)"
     }
 
     func codeLimits(_ caller: Caller) -> RateLimits { limits([.codeTriesPerAddress: [caller.place]], caller) }
@@ -181,12 +190,12 @@ extension AccountsService {
     /// - Parameter isByUser: whether the browser says that its user caused the visit. Anybody can write that header, so such
     ///   visits are limited too, but apart from the others.
     func silentGrantLimits(of account: AccountID, to client: String, isByUser: Bool, _ caller: Caller) -> RateLimits {
-        limits([.silentGrants: [account.rawValue, client] + (isByUser ? ["by the user"] : [])], caller)
+        limits([.silentGrants: [Self.name(of: account, caller), client] + (isByUser ? ["by the user"] : [])], caller)
     }
 
     /// Grants by steps of our own pages, which one visit may take again and again.
     func pageGrantLimits(of account: AccountID, to client: String, _ caller: Caller) -> RateLimits {
-        limits([.silentGrants: [account.rawValue, client, "by a page"]], caller)
+        limits([.silentGrants: [Self.name(of: account, caller), client, "by a page"]], caller)
     }
 
     func refreshLimits(_ caller: Caller) -> RateLimits { limits([.refreshTriesPerAddress: [caller.place]], caller) }

@@ -112,15 +112,6 @@ package struct ImportAccounts: Sendable {
                 problems[landing[position].index] = ImportProblem(conflict)
             }
             keptApps.formUnion(imported.keptApps.map { landing[$0].index })
-            // IDs are unique in the whole project, so the account with the ID may be in another tenant.
-            let refused = landing.map(\.index).filter { problems[$0] == .accountExists }
-            if !refused.isEmpty {
-                let landed = landing.filter { problems[$0.index] == nil }.map(\.account.account.id.rawValue)
-                let here = try await self.known(refused.map { entries[$0] }[...], project).union(landed)
-                for index in refused where !here.contains(entries[index].localID ?? "") {
-                    problems[index] = .accountElsewhere
-                }
-            }
         }
         var outcome = Outcome(problems: problems)
         for (index, entry) in entries.enumerated() where problems[index] == nil {

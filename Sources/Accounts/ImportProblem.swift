@@ -6,7 +6,6 @@ package enum ImportProblem: String, Error, Sendable, Hashable, CaseIterable {
     case invalidLocalID = "localId is invalid"
     case otherTenant = "Tenant id in userInfo does not match the tenant id in request."
     case accountExists = "localId belongs to an existing account - can not overwrite."
-    case accountElsewhere = "localId belongs to an account elsewhere in the project - can not overwrite."
     case invalidEmail = "email is invalid"
     case emailTaken = "email exists in other account in database"
     case invalidPhoneNumber = "phone number format is invalid"

@@ -65,7 +65,9 @@ package struct ListRevocations: Sendable {
         init(text: String) throws(AccountsError) {
             self = try PageToken.position(text) { cursor in
                 [cursor.position.date, cursor.end ?? .distantPast].allSatisfy(PageToken.isPossible)
-                    && [cursor.position.owner, cursor.position.session].allSatisfy { !$0.utf8.contains(0) }
+                    && [cursor.position.tenant ?? "", cursor.position.owner, cursor.position.session].allSatisfy {
+                        !$0.utf8.contains(0)
+                    }
             }
         }
 

@@ -59,7 +59,8 @@ package struct Refresh: Sendable {
         guard let refreshToken, !refreshToken.isEmpty else { throw AccountsError.missingRefreshToken }
         guard let token = RefreshToken(refreshToken.reveal()) else { throw AccountsError.invalidRefreshToken }
         guard token.projectNumber == caller.project.number else { throw AccountsError.projectNumberMismatch }
-        let key = SessionKey(project: caller.project.id, account: token.account, session: token.session)
+        let caller = try await entering(token, isApplications: client != nil, caller)
+        let key = SessionKey(scope: caller.scope, account: token.account, session: token.session)
         let next = rotates ? token.nextSecret(under: service.keyRing) : nil
         let question = RefreshQuestion(
             key: key,
@@ -70,9 +71,8 @@ package struct Refresh: Sendable {
             now: service.now()
         )
         guard var found = try await find(question) else { throw try await refusal(of: token, key) }
-        let caller = try entering(found.tenant, caller)
         let use: Use
-        switch found.standing == .unknown ? try await afterRestore(token, question, caller) : nil {
+        switch found.standing == .unknown ? try await afterRestore(token, question) : nil {
         case .wentOn: use = .stolen
         case .taken:
             guard let taken = try await find(question) else { throw AccountsError.invalidRefreshToken }
@@ -129,11 +129,10 @@ package struct Refresh: Sendable {
     /// that; nil for any other.
     private func afterRestore(
         _ token: RefreshToken,
-        _ question: RefreshQuestion,
-        _ caller: Caller
+        _ question: RefreshQuestion
     ) async throws -> SessionStore.AfterRestore? {
         guard let generation = token.generation, token.isGenuine(under: service.keyRing) else { return nil }
-        return try await service.sessions.takeAfterRestore(question, generation: generation, in: caller.scope)
+        return try await service.sessions.takeAfterRestore(question, generation: generation)
     }
 
     private func end(
@@ -147,9 +146,19 @@ package struct Refresh: Sendable {
         }
     }
 
-    /// The token's tenant; every other tenant refuses it.
-    private func entering(_ tenant: TenantID, _ caller: Caller) throws(AccountsError) -> Caller {
-        do { return try caller.entering(tenant) } catch .unknownTenant { throw .invalidRefreshToken }
+    /// The caller in the token's tenant, which every other one refuses; an application's tokens are the project's own.
+    private func entering(_ token: RefreshToken, isApplications: Bool, _ caller: Caller) async throws -> Caller {
+        guard !isApplications || token.tenant == caller.tenant else { throw AccountsError.invalidRefreshToken }
+        do throws(AccountsError) { return try caller.entering(token.tenant) } catch {
+            guard error == .unknownTenant else { throw error }
+            guard caller.tenant == .none else { throw AccountsError.invalidRefreshToken }
+            // A deleted one has no accounts; one that this node does not know has.
+            let scope = Scope(project: caller.project.id, tenant: token.tenant)
+            throw try await refusal(
+                of: token,
+                SessionKey(scope: scope, account: token.account, session: token.session)
+            )
+        }
     }
 
     private enum Use {

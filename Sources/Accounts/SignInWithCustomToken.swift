@@ -35,7 +35,6 @@ package struct SignInWithCustomToken: Sendable {
             claims: try claims(of: content),
             caller: caller
         )
-        var failure = AccountsError.contended
         for _ in 0..<3 {
             if let found = try await service.accounts.find(id, session: nil, in: caller.scope) {
                 try requireNewer(content, than: found.account)
@@ -53,12 +52,10 @@ package struct SignInWithCustomToken: Sendable {
                 let signedUp = try await service.create(account, session, caller)
                 return Result(end: .signedIn(signedUp.tokens), isNewUser: true)
             } catch AccountsError.duplicateLocalID {
-                // A simultaneous request with another token for the same user was faster, or the ID belongs to an
-                // account of another tenant: IDs are unique in the project.
-                failure = .duplicateLocalID
+                // A simultaneous request with another token for the same user was faster.
             }
         }
-        throw failure
+        throw AccountsError.contended
     }
 
     /// - Returns: nil if the account changed in the meantime.

@@ -90,6 +90,7 @@ extension AccountsService {
     ) throws -> IssuedTokens {
         let refreshToken = RefreshToken(
             projectNumber: caller.project.number,
+            tenant: caller.tenant,
             account: account.id,
             session: session.id,
             secret: secret,

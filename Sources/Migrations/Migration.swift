@@ -12,10 +12,10 @@ package struct Migration: Sendable {
     /// A migration outside of a transaction must be idempotent, because it runs again if it failed or its entry was
     /// lost: an index that is created concurrently is dropped first, because a failure leaves an invalid one.
     package let transactional: Bool
-    /// Nil if it replaces none.
-    package let earlier: Earlier?
+    /// What it replaces: the database has one of these series, or none.
+    package let earlier: [Earlier]
 
-    /// Migrations from before the first release that one replaces.
+    /// Consecutive migrations from before the first release that one replaces.
     package struct Earlier: Sendable {
         package let first: String
         package let last: String
@@ -29,10 +29,12 @@ package struct Migration: Sendable {
         }
     }
 
-    package init(name: String, sql: [SQL], transactional: Bool = true, replacing earlier: Earlier? = nil) {
+    package init(name: String, sql: [SQL], transactional: Bool = true, replacing earlier: [Earlier] = []) {
         self.name = name
         self.sql = sql
         self.transactional = transactional
         self.earlier = earlier
     }
+
+    func earlier(startingWith first: String?) -> Earlier? { earlier.first { $0.first == first } }
 }

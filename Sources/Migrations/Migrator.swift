@@ -92,7 +92,7 @@ package struct Migrator: Sendable {
             }
             let applied = try await applied(transaction)
             guard let step = try pending(applied: applied).first else { return nil }
-            if let earlier = step.earlier, !applied.isEmpty {
+            if let earlier = step.earlier(startingWith: applied.first) {
                 try await takeOver(earlier, as: step, transaction)
                 return step.name
             }
@@ -239,7 +239,7 @@ package struct Migrator: Sendable {
         for (earlier, later) in zip(migrations, migrations.dropFirst()) where earlier.name >= later.name {
             throw .unordered(later.name)
         }
-        if let first = migrations.first, let earlier = first.earlier, applied.first == earlier.first {
+        if let earlier = migrations.first?.earlier(startingWith: applied.first) {
             guard applied.last == earlier.last else {
                 throw .unfinished(found: applied.last ?? "", last: earlier.last)
             }

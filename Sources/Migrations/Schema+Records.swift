@@ -59,7 +59,7 @@ extension Schema {
         """,
         "CREATE TABLE audit_log_rest PARTITION OF audit_log DEFAULT",
         """
-        CREATE INDEX audit_log_account_idx ON audit_log (project, account, recorded_at, entry)
+        CREATE INDEX audit_log_account_idx ON audit_log (project, tenant, account, recorded_at, entry)
         WHERE account IS NOT NULL
         """,
         // By day (UTC); nodes add their counts every few seconds.

@@ -12,9 +12,9 @@ extension Schema {
         """
         CREATE TABLE sessions (
             project text NOT NULL,
+            tenant text NOT NULL,
             account text NOT NULL,
             session text NOT NULL,
-            tenant text NOT NULL,
             secret_hash bytea NOT NULL,
             generation integer NOT NULL DEFAULT 0,
             previous_hash bytea,
@@ -37,11 +37,11 @@ extension Schema {
             tells_client boolean NOT NULL DEFAULT false,
             earlier_providers text[],
             retired_below integer,
-            CONSTRAINT sessions_pkey PRIMARY KEY (project, account, session)
+            CONSTRAINT sessions_pkey PRIMARY KEY (project, tenant, account, session)
         ) WITH (fillfactor = 80)
         """,
         // Each sign-in looks whether an account has too many.
-        "CREATE INDEX sessions_active_idx ON sessions (project, account, auth_time) WHERE revoked_at IS NULL",
+        "CREATE INDEX sessions_active_idx ON sessions (project, tenant, account, auth_time) WHERE revoked_at IS NULL",
         // Those of browsers that have become old.
         """
         CREATE INDEX sessions_browsers_idx ON sessions (created_at)
@@ -49,7 +49,7 @@ extension Schema {
         """,
         // From each portion of an ended application's grants to the next.
         """
-        CREATE INDEX sessions_granted_idx ON sessions (project, client, account, session)
+        CREATE INDEX sessions_granted_idx ON sessions (project, client, tenant, account, session)
         WHERE client IS NOT NULL AND revoked_at IS NULL
         """,
         // Ended ones whose application has to be told.
@@ -59,7 +59,7 @@ extension Schema {
         """,
         // The feed of revocations.
         """
-        CREATE INDEX sessions_revoked_at_idx ON sessions (project, revoked_at, account, session)
+        CREATE INDEX sessions_revoked_at_idx ON sessions (project, revoked_at, tenant, account, session)
         WHERE revoked_at IS NOT NULL
         """,
         // A flow's end deletes its row. `browser_hash`, `returned_at`: the browser that began it, which can return
@@ -168,6 +168,7 @@ extension Schema {
             user_code_hash bytea NOT NULL,
             client text NOT NULL,
             application_grant jsonb NOT NULL,
+            tenant text,
             account text,
             session text,
             denied boolean NOT NULL DEFAULT false,

@@ -5,6 +5,8 @@ package import Secrets
 /// The token with which a client gets new ID tokens: base64url of `<project number>.<account id>.<session
 /// id>.<secret>`, whose last part is base64url of the secret, the generation and its proof.
 ///
+/// In a tenant, `/<tenant>` follows the number.
+///
 /// It names its session's row, and a token of another project is recognized without a database query. Each token has
 /// exactly one spelling, but for the generation and its proof, which only say what a secret that is not the current one was.
 /// The row stores ``secretHash``. The proof says that the service made this token, also of a session
@@ -12,6 +14,7 @@ package import Secrets
 /// made tokens without it.
 package struct RefreshToken: Sendable, Hashable {
     package let projectNumber: ProjectNumber
+    package let tenant: TenantID
     package let account: AccountID
     package let session: SessionID
     /// 32 bytes in base64url.
@@ -41,6 +44,7 @@ package struct RefreshToken: Sendable, Hashable {
     ///   - generation: of the session's row, with this token.
     package init(
         projectNumber: ProjectNumber,
+        tenant: TenantID,
         account: AccountID,
         session: SessionID,
         secret: Secret,
@@ -49,10 +53,11 @@ package struct RefreshToken: Sendable, Hashable {
     ) {
         precondition(Self.isSecret(secret.reveal()), "no secret of a refresh token")
         let counter = UInt32(clamping: generation)
-        let name = "\(projectNumber.rawValue).\(account.rawValue).\(session.rawValue)"
+        let name = Self.name(projectNumber, tenant, account, session)
         let proof = Self.proof(name, secret, counter, ring, key: 0)
         let last = (Base64URL.decode(secret.reveal()) ?? []) + Self.bytes(counter) + proof
         self.projectNumber = projectNumber
+        self.tenant = tenant
         self.account = account
         self.session = session
         self.secret = secret
@@ -69,8 +74,12 @@ package struct RefreshToken: Sendable, Hashable {
         guard let afterNumber = bytes.firstIndex(of: dot), let beforeSecret = bytes.lastIndex(of: dot),
             let beforeSession = bytes[..<beforeSecret].lastIndex(of: dot), afterNumber < beforeSession
         else { return nil }
-        guard let digits = String(validating: bytes[..<afterNumber], as: UTF8.self), let number = Int64(digits),
+        let slash = UInt8(ascii: "/")
+        let scope = bytes[..<afterNumber].split(separator: slash, maxSplits: 1, omittingEmptySubsequences: false)
+        guard let digits = String(validating: scope[0], as: UTF8.self), let number = Int64(digits),
             String(number) == digits,  // "+1" and "01" are numbers too
+            let tenant = scope.count == 1 ? "" : String(validating: scope[1], as: UTF8.self),
+            scope.count == 1 || !tenant.isEmpty, !tenant.utf8.contains(0),
             let account = String(validating: bytes[(afterNumber + 1)..<beforeSession], as: UTF8.self),
             (1...512).contains(account.utf8.count), !account.utf8.contains(0),
             let sessionText = String(validating: bytes[(beforeSession + 1)..<beforeSecret], as: UTF8.self),
@@ -79,6 +88,7 @@ package struct RefreshToken: Sendable, Hashable {
             let last = Base64URL.decode(lastText), last.count == 32 || last.count == 32 + 4 + Self.proofLength
         else { return nil }
         self.projectNumber = ProjectNumber(rawValue: number)
+        self.tenant = TenantID(rawValue: tenant)
         self.account = AccountID(account)
         self.session = session
         secret = Secret(Base64URL.encode(last.prefix(32)))
@@ -90,13 +100,23 @@ package struct RefreshToken: Sendable, Hashable {
     /// Whether the service made this token, under any key of the ring: never, for one without proof.
     package func isGenuine(under ring: KeyRing) -> Bool {
         guard let generation else { return false }
-        let name = "\(projectNumber.rawValue).\(account.rawValue).\(session.rawValue)"
+        let name = Self.name(projectNumber, tenant, account, session)
         return (0..<ring.count).contains { key in
             ConstantTime.equal(proof, Self.proof(name, secret, UInt32(clamping: generation), ring, key: key))
         }
     }
 
     private static let proofLength = 16
+
+    private static func name(
+        _ project: ProjectNumber,
+        _ tenant: TenantID,
+        _ account: AccountID,
+        _ session: SessionID
+    ) -> String {
+        let scope = tenant == .none ? "\(project.rawValue)" : "\(project.rawValue)/\(tenant.rawValue)"
+        return "\(scope).\(account.rawValue).\(session.rawValue)"
+    }
 
     private static func proof(
         _ name: String,
@@ -133,6 +153,7 @@ package struct RefreshToken: Sendable, Hashable {
     package func with(_ secret: Secret, generation: Int, under ring: KeyRing) -> RefreshToken {
         RefreshToken(
             projectNumber: projectNumber,
+            tenant: tenant,
             account: account,
             session: session,
             secret: secret,

@@ -21,7 +21,7 @@ package final class AccountGate: Sendable {
     static let queueLimit = 48
 
     private struct Key: Hashable {
-        var project: ProjectID
+        var scope: Scope
         var account: AccountID
         var lane: Lane
     }
@@ -39,11 +39,11 @@ package final class AccountGate: Sendable {
     /// - Throws: ``AccountBusy`` if too many wait already; `CancellationError`.
     package func pass<Result>(
         _ account: AccountID,
-        in project: ProjectID,
+        in scope: Scope,
         _ lane: Lane,
         _ body: () async throws -> Result
     ) async throws -> Result {
-        let key = Key(project: project, account: account, lane: lane)
+        let key = Key(scope: scope, account: account, lane: lane)
         try await enter(key)
         defer { leave(key) }
         return try await body()

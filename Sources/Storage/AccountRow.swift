@@ -19,20 +19,20 @@ enum AccountRow {
     static let joins: SQL = """
         LEFT JOIN LATERAL (
             SELECT last_sign_in_at, last_refresh_at FROM account_activity
-            WHERE project = a.project AND account = a.account OFFSET 0
+            WHERE project = a.project AND tenant = a.tenant AND account = a.account OFFSET 0
         ) v ON true
         \(sql: joinsWithoutActivity)
         """
 
-    /// The account with a key, as a table to join laterally.
+    /// The account that a table's row names, as a table to join laterally; `OFFSET 0` keeps other conditions out.
     ///
-    /// Without statistics, indexes of (project, tenant, …) seem as selective as the primary key. `OFFSET 0` keeps other
-    /// conditions out, and `IS NOT NULL`, which is always true, makes those indexes cost more than the primary key.
-    static func keyed(project: SQL, account: SQL) -> SQL {
+    /// - Parameter account: another expression for its ID.
+    static func keyed(by row: SQL, account: SQL? = nil) -> SQL {
         """
         LATERAL (
             SELECT * FROM accounts
-            WHERE project = \(sql: project) AND account = \(sql: account) AND tenant IS NOT NULL OFFSET 0
+            WHERE project = \(sql: row).project AND tenant = \(sql: row).tenant
+                AND account = \(sql: account ?? "\(sql: row).account") OFFSET 0
         )
         """
     }
@@ -48,7 +48,7 @@ enum AccountRow {
     static let joinsWithoutActivity: SQL = """
         LEFT JOIN LATERAL (
             SELECT provider, subject, email, \(sql: ProfileColumns.identity.names) FROM linked_credentials
-            WHERE project = a.project AND account = a.account OFFSET 0
+            WHERE project = a.project AND tenant = a.tenant AND account = a.account OFFSET 0
         ) l ON true
         """
 

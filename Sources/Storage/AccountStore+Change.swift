@@ -23,7 +23,7 @@ extension AccountStore {
         decide: @escaping @Sendable (Account, StoredSession?) throws -> AccountChanges
     ) async throws -> ChangedAccount {
         do {
-            return try await gate.pass(account, in: scope.project, session == nil ? .proof : .change) {
+            return try await gate.pass(account, in: scope, session == nil ? .proof : .change) {
                 try await database.transaction { transaction in
                     let found = try await lock(account, session: session, scope, transaction)
                     guard let current = found.account else { throw UnknownAccount() }
@@ -115,9 +115,10 @@ extension AccountStore {
             """
             SELECT \(sql: AccountRow.columns), \(sql: SessionRow.columns)
             FROM accounts a \(sql: AccountRow.joins)
-            LEFT JOIN sessions s ON s.project = a.project AND s.account = a.account
+            LEFT JOIN sessions s ON s.project = a.project AND s.tenant = a.tenant AND s.account = a.account
                 AND s.session = \(session?.rawValue)
-            WHERE a.project = \(scope.project.rawValue) AND a.account = \(account.rawValue)
+            WHERE a.project = \(scope.project.rawValue) AND a.tenant = \(scope.tenant.rawValue)
+                AND a.account = \(account.rawValue)
             """
         ) { row in (try AccountRow.decode(&row), try SessionRow.decode(&row)) }
         return (AccountRow.merge(rows.map(\.0)).first, rows.first?.1)
@@ -169,7 +170,8 @@ extension AccountStore {
                 valid_since = \(sql: validSince(changes, of: account.id, scope)),
                 revoked_version = \(sql: changes.revokes ? "version + 1" : "revoked_version"),
                 created_at = \(changes.createdAt ?? account.createdAt)
-            WHERE project = \(scope.project.rawValue) AND account = \(account.id.rawValue)
+            WHERE project = \(scope.project.rawValue) AND tenant = \(scope.tenant.rawValue)
+                AND account = \(account.id.rawValue)
             """
         )
         if let proof = changes.firstVerification {
@@ -277,7 +279,8 @@ extension AccountStore {
         let target: SQL = """
             WITH target AS (
                 SELECT account, valid_since FROM accounts
-                WHERE project = \(scope.project.rawValue) AND account = \(account.rawValue)
+                WHERE project = \(scope.project.rawValue) AND tenant = \(scope.tenant.rawValue)
+                    AND account = \(account.rawValue)
             )
             """
         var renewed: SessionID?
@@ -341,19 +344,24 @@ extension AccountStore {
                 SELECT \(account.id.rawValue)::text
                 UNION
                 SELECT m.merged FROM account_merges m JOIN family f ON m.survivor = f.account
-                WHERE m.project = \(scope.project.rawValue)
+                WHERE m.project = \(scope.project.rawValue) AND m.tenant = \(scope.tenant.rawValue)
             ), gone AS MATERIALIZED (
                 SELECT account, email, phone_number FROM accounts
-                WHERE project = \(scope.project.rawValue) AND account = ANY (ARRAY(SELECT account FROM family))
+                WHERE project = \(scope.project.rawValue) AND tenant = \(scope.tenant.rawValue)
+                    AND account = ANY (ARRAY(SELECT account FROM family))
             ), identities AS MATERIALIZED (
                 SELECT provider, subject FROM linked_credentials
-                WHERE project = \(scope.project.rawValue) AND account = \(sql: ids)
+                WHERE project = \(scope.project.rawValue) AND tenant = \(scope.tenant.rawValue)
+                    AND account = \(sql: ids)
             ), \(sql: releasing(scope)), linked AS (
-                DELETE FROM linked_credentials WHERE project = \(scope.project.rawValue) AND account = \(sql: ids)
+                DELETE FROM linked_credentials WHERE project = \(scope.project.rawValue) AND tenant = \(scope.tenant.rawValue)
+                    AND account = \(sql: ids)
             ), activity AS (
-                DELETE FROM account_activity WHERE project = \(scope.project.rawValue) AND account = \(sql: ids)
+                DELETE FROM account_activity WHERE project = \(scope.project.rawValue) AND tenant = \(scope.tenant.rawValue)
+                    AND account = \(sql: ids)
             ), detached AS (
-                DELETE FROM detached_credentials WHERE project = \(scope.project.rawValue) AND account = \(sql: ids)
+                DELETE FROM detached_credentials WHERE project = \(scope.project.rawValue) AND tenant = \(scope.tenant.rawValue)
+                    AND account = \(sql: ids)
             ), codes AS (
                 DELETE FROM verification_codes WHERE project = \(scope.project.rawValue)
                     AND tenant = \(scope.tenant.rawValue) AND purpose <> \(VerificationPurpose.signIn.rawValue)
@@ -361,9 +369,11 @@ extension AccountStore {
             ), audit AS (
                 \(sql: AuditEntry(.accountDeleted, in: scope, account: account.id, at: now).insertion())
             ), merges AS (
-                DELETE FROM account_merges WHERE project = \(scope.project.rawValue) AND survivor = \(sql: ids)
+                DELETE FROM account_merges WHERE project = \(scope.project.rawValue)
+                    AND tenant = \(scope.tenant.rawValue) AND survivor = \(sql: ids)
             )
-            DELETE FROM accounts WHERE project = \(scope.project.rawValue) AND account = \(sql: ids)
+            DELETE FROM accounts WHERE project = \(scope.project.rawValue) AND tenant = \(scope.tenant.rawValue)
+                AND account = \(sql: ids)
             """
         )
     }
@@ -385,7 +395,8 @@ extension AccountStore {
                 AND c.provider = i.provider AND c.subject = i.subject
         ), passkeys AS (
             DELETE FROM account_passkeys
-            WHERE project = \(scope.project.rawValue) AND account = ANY (ARRAY(SELECT account FROM gone))
+            WHERE project = \(scope.project.rawValue) AND tenant = \(scope.tenant.rawValue)
+                AND account = ANY (ARRAY(SELECT account FROM gone))
         ), names AS (
             DELETE FROM kept_names k USING identities i
             WHERE k.project = \(scope.project.rawValue) AND k.tenant = \(scope.tenant.rawValue)

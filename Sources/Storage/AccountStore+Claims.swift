@@ -74,7 +74,7 @@ extension AccountStore {
                         AND tenant = \(scope.tenant.rawValue) AND provider = \(credential.provider.rawValue)
                         AND subject = \(credential.subject)
                 )
-                DELETE FROM linked_credentials WHERE project = \(scope.project.rawValue)
+                DELETE FROM linked_credentials WHERE project = \(scope.project.rawValue) AND tenant = \(scope.tenant.rawValue)
                     AND account = \(account.rawValue) AND provider = \(credential.provider.rawValue)
                 """
             )

@@ -10,12 +10,13 @@ extension AccountStore {
         try await database.transaction { try await Self.deleteAll(in: scope, $0) }
     }
 
-    /// All tables whose rows belong to a project or tenant, except the accounts' own tables.
+    /// All tables whose rows belong to a project or tenant, except the configuration's and the audit log's.
+    ///
+    /// Sessions come before the accounts' activity, as refreshes lock them.
     private static let tables: [SQL] = [
         "account_emails", "account_phones", "account_passkeys", "credential_subjects", "linked_credentials", "sessions",
-        "flows",
-        "pending_credentials", "detached_credentials", "provider_events", "kept_names", "outbox",
-        "oob_codes", "verification_codes", "account_merges",
+        "flows", "pending_credentials", "detached_credentials", "provider_events", "kept_names", "outbox", "oob_codes",
+        "verification_codes", "account_merges", "accounts", "account_activity",
     ]
 
     static func deleteAll(in scope: Scope, _ transaction: PostgresTransaction) async throws {
@@ -27,16 +28,5 @@ extension AccountStore {
                 """
             )
         }
-        try await transaction.execute(
-            """
-            WITH gone AS (
-                DELETE FROM accounts
-                WHERE project = \(scope.project.rawValue) AND tenant = \(scope.tenant.rawValue)
-                RETURNING account
-            )
-            DELETE FROM account_activity
-            WHERE project = \(scope.project.rawValue) AND account IN (SELECT account FROM gone)
-            """
-        )
     }
 }

@@ -27,7 +27,8 @@ extension AccountStore {
                 \(proof.provider.rawValue), \(proof.subject), \(now)
             FROM target t, (
                 SELECT provider, subject, email, display_name, linked_at FROM linked_credentials
-                WHERE project = \(scope.project.rawValue) AND account = \(account.id.rawValue)
+                WHERE project = \(scope.project.rawValue) AND tenant = \(scope.tenant.rawValue)
+                    AND account = \(account.id.rawValue)
                     AND (\(provider?.rawValue)::text IS NULL OR provider = \(provider?.rawValue))
                 UNION ALL
                 SELECT 'password', \(password)::text, \(password)::text, NULL, NULL WHERE \(password)::text IS NOT NULL

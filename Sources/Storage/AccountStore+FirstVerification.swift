@@ -26,7 +26,7 @@ extension AccountStore {
                 AND phone_number = \(account.phoneNumber) AND account IN (SELECT account FROM target)
             """,
             """
-            DELETE FROM linked_credentials WHERE project = \(scope.project.rawValue)
+            DELETE FROM linked_credentials WHERE project = \(scope.project.rawValue) AND tenant = \(scope.tenant.rawValue)
                 AND account IN (SELECT account FROM target) AND provider IS DISTINCT FROM \(provider?.rawValue)
             """,
             revokeSessions(of: account.id, scope, except: nil, now: now),

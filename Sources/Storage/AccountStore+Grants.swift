@@ -32,7 +32,8 @@ extension AccountStore {
                     ELSE email_is_relay END,
                 email_forwarding = CASE WHEN email IS DISTINCT FROM \(linked.email) THEN NULL ELSE email_forwarding END,
                 updated_at = \(write.now)
-            WHERE project = \(write.scope.project.rawValue) AND account = \(account.id.rawValue)
+            WHERE project = \(write.scope.project.rawValue) AND tenant = \(write.scope.tenant.rawValue)
+                AND account = \(account.id.rawValue)
                 AND provider = \(linked.provider.rawValue) AND subject = \(linked.subject)
             """
         )
@@ -60,8 +61,8 @@ extension AccountStore {
             FROM linked_credentials l
             JOIN credential_subjects c ON c.project = l.project AND c.tenant = l.tenant AND c.provider = l.provider
                 AND c.subject = l.subject
-            WHERE l.project = \(scope.project.rawValue) AND l.account = \(account.rawValue)
-                AND l.tenant = \(scope.tenant.rawValue) AND l.provider = \(provider.rawValue)
+            WHERE l.project = \(scope.project.rawValue) AND l.tenant = \(scope.tenant.rawValue)
+                AND l.account = \(account.rawValue) AND l.provider = \(provider.rawValue)
             """
         ) { row in
             CredentialState(
@@ -77,7 +78,7 @@ extension AccountStore {
     package func tokenClient(of account: AccountID, at provider: ProviderID, in scope: Scope) async throws -> String? {
         let rows = try await database.query(
             """
-            SELECT token_client FROM linked_credentials WHERE project = \(scope.project.rawValue)
+            SELECT token_client FROM linked_credentials WHERE project = \(scope.project.rawValue) AND tenant = \(scope.tenant.rawValue)
                 AND account = \(account.rawValue) AND provider = \(provider.rawValue)
             """
         ) { row in try row.next(String?.self) }
@@ -96,7 +97,8 @@ extension AccountStore {
         let kept = try await transaction.query(
             """
             SELECT provider, subject, token_client, tokens, refresh_token FROM linked_credentials
-            WHERE project = \(scope.project.rawValue) AND account = \(account.rawValue)
+            WHERE project = \(scope.project.rawValue) AND tenant = \(scope.tenant.rawValue)
+                AND account = \(account.rawValue)
                 AND provider = ANY(\(providers.map(\.rawValue).sorted()))
             """
         ) { row in
@@ -158,14 +160,16 @@ extension AccountStore {
                 WITH subject AS (
                     UPDATE credential_subjects c SET revoked_at = \(date)
                     FROM linked_credentials l
-                    WHERE l.project = \(scope.project.rawValue) AND l.account = \(account.rawValue)
+                    WHERE l.project = \(scope.project.rawValue) AND l.tenant = \(scope.tenant.rawValue)
+                        AND l.account = \(account.rawValue)
                         AND l.provider = \(provider.rawValue) AND c.project = l.project AND c.tenant = l.tenant
                         AND c.provider = l.provider AND c.subject = l.subject
                 )
                 UPDATE linked_credentials
                 SET tokens = NULL, refresh_token = NULL, refresh_generation = refresh_generation + 1,
                     refresh_leased_until = NULL, updated_at = \(now)
-                WHERE project = \(scope.project.rawValue) AND account = \(account.rawValue)
+                WHERE project = \(scope.project.rawValue) AND tenant = \(scope.tenant.rawValue)
+                    AND account = \(account.rawValue)
                     AND provider = \(provider.rawValue)
                 """
             )
@@ -175,7 +179,8 @@ extension AccountStore {
                 UPDATE credential_subjects c
                 SET blocked_at = CASE WHEN \(isBlocked) THEN \(since) END, block_changed_at = \(since)
                 FROM linked_credentials l
-                WHERE l.project = \(scope.project.rawValue) AND l.account = \(account.rawValue)
+                WHERE l.project = \(scope.project.rawValue) AND l.tenant = \(scope.tenant.rawValue)
+                    AND l.account = \(account.rawValue)
                     AND l.provider = \(provider.rawValue) AND c.project = l.project AND c.tenant = l.tenant
                     AND c.provider = l.provider AND c.subject = l.subject
                     AND coalesce(c.block_changed_at, '-infinity') <= \(since)
@@ -185,7 +190,8 @@ extension AccountStore {
             transaction.write(
                 """
                 UPDATE linked_credentials SET email_forwarding = \(isOn), email_forwarding_since = \(since)
-                WHERE project = \(scope.project.rawValue) AND account = \(account.rawValue)
+                WHERE project = \(scope.project.rawValue) AND tenant = \(scope.tenant.rawValue)
+                    AND account = \(account.rawValue)
                     AND provider = \(provider.rawValue)
                     AND coalesce(email_forwarding_since, '-infinity') <= \(since)
                 """
@@ -215,7 +221,8 @@ extension AccountStore {
         transaction.write(
             """
             UPDATE sessions SET revoked_at = \(now)
-            WHERE project = \(scope.project.rawValue) AND account = \(account.rawValue)
+            WHERE project = \(scope.project.rawValue) AND tenant = \(scope.tenant.rawValue)
+                AND account = \(account.rawValue)
                 AND revoked_at IS NULL AND \(sql: condition)
             """
         )
@@ -231,7 +238,8 @@ extension AccountStore {
     ) async throws -> Bool {
         try await !transaction.query(
             """
-            SELECT true FROM sessions WHERE project = \(scope.project.rawValue) AND account = \(account.rawValue)
+            SELECT true FROM sessions WHERE project = \(scope.project.rawValue) AND tenant = \(scope.tenant.rawValue)
+                AND account = \(account.rawValue)
                 AND sign_in_provider = \(provider.rawValue) AND revoked_at IS NULL
                 AND auth_time > \(Int64(date.timeIntervalSince1970)) LIMIT 1
             """

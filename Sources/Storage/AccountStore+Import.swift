@@ -146,7 +146,7 @@ extension AccountStore {
 
     private struct Holder: Sendable {
         var account: String
-        /// False for an account elsewhere in the project, or one that was merged.
+        /// False for one that was merged.
         var isReplaceable: Bool
     }
 
@@ -157,10 +157,10 @@ extension AccountStore {
         let providers = Array(Set(subjects.map(\.provider)))
         let rows = try await database.query(
             """
-            SELECT \(ClaimConflict.accountID.rawValue)::text, '', account, account,
-                tenant = \(scope.tenant.rawValue) AND merged_into IS NULL
+            SELECT \(ClaimConflict.accountID.rawValue)::text, '', account, account, merged_into IS NULL
             FROM accounts
-            WHERE project = \(scope.project.rawValue) AND account = ANY(\(texts(.accountID))::text[])
+            WHERE project = \(scope.project.rawValue) AND tenant = \(scope.tenant.rawValue)
+                AND account = ANY(\(texts(.accountID))::text[])
             UNION ALL
             SELECT \(ClaimConflict.email.rawValue)::text, '', email_key, account, true FROM account_emails
             WHERE project = \(scope.project.rawValue) AND tenant = \(scope.tenant.rawValue)
@@ -301,13 +301,16 @@ extension AccountStore {
                     AND phone_number = ANY(\(phoneNumbers)::text[])
             ), passkeys AS (
                 DELETE FROM account_passkeys
-                WHERE project = \(scope.project.rawValue) AND account = ANY(\(ids)::text[])
+                WHERE project = \(scope.project.rawValue) AND tenant = \(scope.tenant.rawValue)
+                    AND account = ANY(\(ids)::text[])
             ), activity AS (
                 DELETE FROM account_activity
-                WHERE project = \(scope.project.rawValue) AND account = ANY(\(ids)::text[])
+                WHERE project = \(scope.project.rawValue) AND tenant = \(scope.tenant.rawValue)
+                    AND account = ANY(\(ids)::text[])
             ), detached AS (
                 DELETE FROM detached_credentials
-                WHERE project = \(scope.project.rawValue) AND account = ANY(\(ids)::text[])
+                WHERE project = \(scope.project.rawValue) AND tenant = \(scope.tenant.rawValue)
+                    AND account = ANY(\(ids)::text[])
             ), codes AS (
                 DELETE FROM verification_codes WHERE project = \(scope.project.rawValue)
                     AND tenant = \(scope.tenant.rawValue) AND purpose <> \(VerificationPurpose.signIn.rawValue)
@@ -325,12 +328,15 @@ extension AccountStore {
                     AND owner = ANY(\(emails)::text[])
             ), sessions AS (
                 UPDATE sessions SET revoked_at = \(now)
-                WHERE project = \(scope.project.rawValue) AND account = ANY(\(ids)::text[]) AND revoked_at IS NULL
+                WHERE project = \(scope.project.rawValue) AND tenant = \(scope.tenant.rawValue)
+                    AND account = ANY(\(ids)::text[]) AND revoked_at IS NULL
             ), accounts AS (
-                DELETE FROM accounts WHERE project = \(scope.project.rawValue) AND account = ANY(\(ids)::text[])
+                DELETE FROM accounts WHERE project = \(scope.project.rawValue) AND tenant = \(scope.tenant.rawValue)
+                    AND account = ANY(\(ids)::text[])
             )
             DELETE FROM linked_credentials
-            WHERE project = \(scope.project.rawValue) AND account = ANY(\(ids)::text[])
+            WHERE project = \(scope.project.rawValue) AND tenant = \(scope.tenant.rawValue)
+                AND account = ANY(\(ids)::text[])
             RETURNING provider, subject
             """
     }
@@ -418,8 +424,8 @@ extension AccountStore {
         let active = accounts.filter { $0.lastSignInAt != nil || $0.lastRefreshAt != nil }
         return """
             activity AS (
-                INSERT INTO account_activity (project, account, last_sign_in_at, last_refresh_at)
-                SELECT \(scope.project.rawValue), n.account, n.last_sign_in_at, n.last_refresh_at
+                INSERT INTO account_activity (project, tenant, account, last_sign_in_at, last_refresh_at)
+                SELECT \(scope.project.rawValue), \(scope.tenant.rawValue), n.account, n.last_sign_in_at, n.last_refresh_at
                 FROM unnest(\(active.map(\.id.rawValue))::text[], \(active.map(\.lastSignInAt))::timestamptz[],
                     \(active.map(\.lastRefreshAt))::timestamptz[]) n (account, last_sign_in_at, last_refresh_at)
             )
@@ -447,7 +453,8 @@ extension AccountStore {
             SELECT \(scope.project.rawValue), \(scope.tenant.rawValue), n.account, n.version, n.version,
                 n.methods::text[], greatest(n.valid_since, (
                     SELECT max(s.auth_time) + 1 FROM sessions s
-                    WHERE s.project = \(scope.project.rawValue) AND s.account = n.account
+                    WHERE s.project = \(scope.project.rawValue) AND s.tenant = \(scope.tenant.rawValue)
+                        AND s.account = n.account
                 )), n.disabled, n.email, n.email_original, n.email_verified, n.email_link,
                 n.initial_email, n.phone_number, \(sql: ProfileColumns.account.names("n.")), n.custom_attributes, n.custom_auth, n.password_hash,
                 n.password_salt, n.password_parameters, n.password_updated_at, n.second_factors, n.passkeys,

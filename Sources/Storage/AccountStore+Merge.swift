@@ -133,11 +133,13 @@ extension AccountStore {
                     AND account = ANY (\(accounts.map(\.rawValue))::text[]) AND merged_into IS NOT NULL
                 UNION
                 SELECT t.asked, a.merged_into, t.valid_since FROM trail t
-                JOIN accounts a ON a.project = \(scope.project.rawValue) AND a.account = t.account
+                JOIN accounts a ON a.project = \(scope.project.rawValue) AND a.tenant = \(scope.tenant.rawValue)
+                    AND a.account = t.account
                 WHERE a.merged_into IS NOT NULL
             )
             SELECT t.asked, t.account, t.valid_since FROM trail t
-            JOIN accounts a ON a.project = \(scope.project.rawValue) AND a.account = t.account
+            JOIN accounts a ON a.project = \(scope.project.rawValue) AND a.tenant = \(scope.tenant.rawValue)
+                AND a.account = t.account
             WHERE a.merged_into IS NULL
             """
         ) { row in
@@ -201,7 +203,8 @@ extension AccountStore {
         let kept = try await transaction.query(
             """
             SELECT provider, tokens, refresh_token, profile FROM linked_credentials
-            WHERE project = \(scope.project.rawValue) AND account = \(owner.rawValue)
+            WHERE project = \(scope.project.rawValue) AND tenant = \(scope.tenant.rawValue)
+                AND account = \(owner.rawValue)
                 AND provider = ANY (\(providers.map(\.rawValue).sorted())::text[])
             ORDER BY provider
             """
@@ -234,7 +237,8 @@ extension AccountStore {
                     \(try kept.map { try reseal($0.refreshToken, $0.provider, \.refreshToken) })::bytea[],
                     \(try kept.map { try reseal($0.profile, $0.provider, \.profile) })::bytea[])
                     n (provider, tokens, refresh_token, profile)
-                WHERE l.project = \(scope.project.rawValue) AND l.account = \(owner.rawValue)
+                WHERE l.project = \(scope.project.rawValue) AND l.tenant = \(scope.tenant.rawValue)
+                    AND l.account = \(owner.rawValue)
                     AND l.provider = n.provider
                 RETURNING l.tenant, l.provider, l.subject
             )
@@ -273,7 +277,7 @@ extension AccountStore {
         var source: SQL = ""
         if case .of(let other) = password {
             source = """
-                JOIN accounts o ON o.project = a.project AND o.account = \(other.rawValue)
+                JOIN accounts o ON o.project = a.project AND o.tenant = a.tenant AND o.account = \(other.rawValue)
                 """
         }
         let validSince: SQL =
@@ -294,9 +298,11 @@ extension AccountStore {
                 password_updated_at = \(account.passwordUpdatedAt),
                 (password_hash, password_salt, password_parameters) = (
                     SELECT \(sql: columns) FROM accounts a \(sql: source)
-                    WHERE a.project = \(scope.project.rawValue) AND a.account = \(account.id.rawValue)
+                    WHERE a.project = \(scope.project.rawValue) AND a.tenant = \(scope.tenant.rawValue)
+                        AND a.account = \(account.id.rawValue)
                 )
-            WHERE project = \(scope.project.rawValue) AND account = \(account.id.rawValue)
+            WHERE project = \(scope.project.rawValue) AND tenant = \(scope.tenant.rawValue)
+                AND account = \(account.id.rawValue)
             """
         )
     }

@@ -67,7 +67,8 @@ extension AccountStore {
                 """
                 \(sql: auditing(.mergeUndone, found.survivor, found.merged, scope, now: now))
                 DELETE FROM account_merges
-                WHERE project = \(scope.project.rawValue) AND merge = \(id) AND record IS NOT NULL
+                WHERE project = \(scope.project.rawValue) AND merge = \(id) AND tenant = \(scope.tenant.rawValue)
+                    AND record IS NOT NULL
                 """
             )
             guard ended == 1 else { throw UndoRefusal.unknown }
@@ -118,7 +119,8 @@ extension AccountStore {
             """
             SELECT EXISTS (
                 SELECT FROM sessions
-                WHERE project = \(scope.project.rawValue) AND account = \(account.rawValue) AND auth_time >= \(time)
+                WHERE project = \(scope.project.rawValue) AND tenant = \(scope.tenant.rawValue)
+                    AND account = \(account.rawValue) AND auth_time >= \(time)
             )
             """
         ) { row in try row.next(Bool.self) } == [true]
@@ -164,8 +166,8 @@ extension AccountStore {
             let found = try await transaction.query(
                 """
                 SELECT merged_into FROM accounts
-                WHERE project = \(scope.project.rawValue) AND account = \(account.rawValue)
-                    AND tenant = \(scope.tenant.rawValue)
+                WHERE project = \(scope.project.rawValue) AND tenant = \(scope.tenant.rawValue)
+                    AND account = \(account.rawValue)
                 FOR UPDATE
                 """
             ) { row in try row.next(String?.self) }

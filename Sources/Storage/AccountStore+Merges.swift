@@ -17,8 +17,8 @@ extension AccountStore {
         try await database.query(
             """
             SELECT merge, merged, merged_at, undoable_until FROM account_merges
-            WHERE project = \(scope.project.rawValue) AND survivor = \(survivor.rawValue)
-                AND tenant = \(scope.tenant.rawValue) AND undoable_until > \(now)
+            WHERE project = \(scope.project.rawValue) AND tenant = \(scope.tenant.rawValue)
+                AND survivor = \(survivor.rawValue) AND undoable_until > \(now)
             ORDER BY merged_at DESC, merge
             """
         ) { row in

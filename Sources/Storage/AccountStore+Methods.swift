@@ -84,13 +84,14 @@ extension AccountStore {
             """
             SELECT l.provider, l.subject, l.email, coalesce(l.email_is_relay, false), l.linked_at, (
                 SELECT to_timestamp(max(s.auth_time)) FROM sessions s
-                WHERE s.project = l.project AND s.account = l.account AND s.sign_in_provider = l.provider
+                WHERE s.project = l.project AND s.tenant = l.tenant
+                    AND s.account = l.account AND s.sign_in_provider = l.provider
             ), c.revoked_at, c.blocked_at
             FROM linked_credentials l
             JOIN credential_subjects c ON c.project = l.project AND c.tenant = l.tenant AND c.provider = l.provider
                 AND c.subject = l.subject
-            WHERE l.project = \(scope.project.rawValue) AND l.account = \(account.rawValue)
-                AND l.tenant = \(scope.tenant.rawValue)
+            WHERE l.project = \(scope.project.rawValue) AND l.tenant = \(scope.tenant.rawValue)
+                AND l.account = \(account.rawValue)
             ORDER BY l.provider
             """
         ) { row in

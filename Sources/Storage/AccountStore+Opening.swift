@@ -81,11 +81,11 @@ extension AccountStore {
                     n (project, tenant, account, version, code, \(sql: NewSession.arrayNames), number)
             ), standing AS MATERIALIZED (
                 SELECT n.number, a.valid_since,
-                    \(sql: SignInPace.hasRoom(of: "n.project", "n.account", within: "n.room", now: now)) AS has_room
+                    \(sql: SignInPace.hasRoom(by: "n", within: "n.room", now: now)) AS has_room
                 FROM asked n
-                JOIN accounts a ON a.project = n.project AND a.account = n.account
-                WHERE a.tenant = n.tenant AND a.version = n.version
-                ORDER BY a.project, a.account
+                JOIN accounts a ON a.project = n.project AND a.tenant = n.tenant AND a.account = n.account
+                WHERE a.version = n.version
+                ORDER BY a.project, a.tenant, a.account
                 FOR SHARE OF a \(sql: skip)
             ), \(sql: target), \(sql: NewSession.opening(now: now))
             SELECT s.number, t.number IS NOT NULL, has_room FROM standing s LEFT JOIN target t USING (number)
@@ -161,10 +161,10 @@ extension NewSession {
                 attributes, second_factor, second_factor_identifier, \(now), \(now), user_agent, address_prefix
             FROM target WHERE \(sql: isNew)
         ), activity AS (
-            INSERT INTO account_activity (project, account, last_sign_in_at, last_refresh_at, sign_ins_until)
-            SELECT project, account, \(now), \(now), \(now)::timestamptz + make_interval(secs => sum(step))
-            FROM target GROUP BY project, account ORDER BY project, account
-            ON CONFLICT (project, account) DO UPDATE
+            INSERT INTO account_activity (project, tenant, account, last_sign_in_at, last_refresh_at, sign_ins_until)
+            SELECT project, tenant, account, \(now), \(now), \(now)::timestamptz + make_interval(secs => sum(step))
+            FROM target GROUP BY project, tenant, account ORDER BY project, tenant, account
+            ON CONFLICT (project, tenant, account) DO UPDATE
                 SET last_sign_in_at = EXCLUDED.last_sign_in_at, last_refresh_at = EXCLUDED.last_refresh_at,
                     \(sql: SignInPace.counting(now: now))
         ), audit AS (
@@ -173,7 +173,7 @@ extension NewSession {
             SELECT project, \(now), tenant, account, method, new_session, \(AuditAction.signedIn.rawValue),
                 address_prefix, \(sql: AuditOrigin.arrayNames)
             FROM target WHERE \(sql: isNew)
-        ), \(sql: SessionStore.surplus(of: "SELECT DISTINCT project, account FROM target WHERE \(sql: isNew)", now: now)),
+        ), \(sql: SessionStore.surplus(of: "SELECT DISTINCT project, tenant, account FROM target WHERE \(sql: isNew)", now: now)),
         surplus_audit AS (
             INSERT INTO audit_log (project, recorded_at, tenant, account, resource, action, changes, address_prefix,
                 \(sql: AuditOrigin.arrayNames))
@@ -181,7 +181,8 @@ extension NewSession {
                 \([SessionStore.surplusReason]), t.address_prefix, \(sql: AuditOrigin.arrayNames)
             FROM surplus o
             CROSS JOIN LATERAL (
-                SELECT * FROM target WHERE project = o.project AND account = o.account ORDER BY number LIMIT 1
+                SELECT * FROM target WHERE project = o.project AND tenant = o.tenant
+                    AND account = o.account ORDER BY number LIMIT 1
             ) t
         )
         """

@@ -12,8 +12,8 @@ extension AccountStore {
     static func locking(_ account: AccountID, _ scope: Scope) -> SQL {
         """
         SELECT true FROM accounts
-        WHERE project = \(scope.project.rawValue) AND account = \(account.rawValue)
-            AND tenant = \(scope.tenant.rawValue) AND merged_into IS NULL
+        WHERE project = \(scope.project.rawValue) AND tenant = \(scope.tenant.rawValue)
+            AND account = \(account.rawValue) AND merged_into IS NULL
         FOR UPDATE
         """
     }
@@ -43,7 +43,8 @@ extension AccountStore {
     func releaseSubjects(of account: AccountID, _ scope: Scope, provider: ProviderID?) -> SQL {
         """
         DELETE FROM credential_subjects c USING linked_credentials l
-        WHERE l.project = \(scope.project.rawValue) AND l.account IN (SELECT account FROM target)
+        WHERE l.project = \(scope.project.rawValue) AND l.tenant = \(scope.tenant.rawValue)
+            AND l.account IN (SELECT account FROM target)
             AND (\(provider?.rawValue)::text IS NULL OR l.provider = \(provider?.rawValue))
             AND c.project = l.project AND c.tenant = l.tenant AND c.provider = l.provider AND c.subject = l.subject
         """
@@ -77,7 +78,8 @@ extension AccountStore {
                 tokens = \(sealed.tokens.access), refresh_token = \(sealed.tokens.refresh),
                 token_client = \(write.credential.tokens.clientID), \(sql: Self.newTokens), profile = \(sealed.profile),
                 linked_at = \(write.now), updated_at = \(write.now)
-            WHERE project = \(write.scope.project.rawValue) AND account IN (SELECT account FROM target)
+            WHERE project = \(write.scope.project.rawValue) AND tenant = \(write.scope.tenant.rawValue)
+                AND account IN (SELECT account FROM target)
                 AND provider = \(identity.provider.rawValue)
             """
     }
@@ -90,7 +92,8 @@ extension AccountStore {
                 refresh_token = coalesce(\(sealed.tokens.refresh), refresh_token), \(sql: Self.newTokens),
                 token_client = \(write.credential.tokens.clientID), updated_at = \(write.now),
                 display_name = coalesce(\(write.credential.nameDeliveredOnce), display_name)
-            WHERE project = \(write.scope.project.rawValue) AND account IN (SELECT account FROM target)
+            WHERE project = \(write.scope.project.rawValue) AND tenant = \(write.scope.tenant.rawValue)
+                AND account IN (SELECT account FROM target)
                 AND provider = \(write.credential.identity.provider.rawValue)
             """
     }
@@ -137,7 +140,8 @@ extension AccountStore {
                 second_factor = \(session.secondFactor?.kind),
                 second_factor_identifier = \(session.secondFactor?.enrollment), last_used_at = \(now)
             FROM target t
-            WHERE s.project = \(scope.project.rawValue) AND s.account = t.account
+            WHERE s.project = \(scope.project.rawValue) AND s.tenant = \(scope.tenant.rawValue)
+                AND s.account = t.account
                 AND s.session = \(session.session.id.rawValue) AND s.revoked_at IS NULL
             """
     }
@@ -160,7 +164,8 @@ extension AccountStore {
         """
         greatest(valid_since, \(seconds), (
             SELECT max(auth_time) + 1 FROM sessions
-            WHERE project = \(scope.project.rawValue) AND account = \(account.rawValue)
+            WHERE project = \(scope.project.rawValue) AND tenant = \(scope.tenant.rawValue)
+                AND account = \(account.rawValue)
                 AND session IS DISTINCT FROM \(session?.rawValue) AND auth_time > \(ignored)
         ))
         """
@@ -169,17 +174,18 @@ extension AccountStore {
     func revokeSessions(of account: AccountID, _ scope: Scope, except session: SessionID?, now: Date) -> SQL {
         """
         UPDATE sessions SET revoked_at = \(now)
-        WHERE project = \(scope.project.rawValue) AND account IN (SELECT account FROM target)
+        WHERE project = \(scope.project.rawValue) AND tenant = \(scope.tenant.rawValue)
+            AND account IN (SELECT account FROM target)
             AND revoked_at IS NULL AND session IS DISTINCT FROM \(session?.rawValue)
         """
     }
 
     func recordSignIn(_ scope: Scope, _ pace: SignInPace = .unlimited, now: Date) -> SQL {
         """
-        INSERT INTO account_activity (project, account, last_sign_in_at, last_refresh_at, sign_ins_until)
-        SELECT \(scope.project.rawValue), account, \(now), \(now),
+        INSERT INTO account_activity (project, tenant, account, last_sign_in_at, last_refresh_at, sign_ins_until)
+        SELECT \(scope.project.rawValue), \(scope.tenant.rawValue), account, \(now), \(now),
             \(now)::timestamptz + make_interval(secs => \(pace.step)) FROM target
-        ON CONFLICT (project, account) DO UPDATE
+        ON CONFLICT (project, tenant, account) DO UPDATE
             SET last_sign_in_at = EXCLUDED.last_sign_in_at, last_refresh_at = EXCLUDED.last_refresh_at,
                 \(sql: SignInPace.counting(now: now))
         """

@@ -60,7 +60,7 @@ extension AccountStore {
             SELECT n.number, a.account IS NOT NULL, \(sql: AccountRow.columns)
             FROM taken t JOIN asked n ON n.number = t.number
             LEFT JOIN account_passkeys p ON p.project = n.project AND p.tenant = n.tenant AND p.credential = n.credential
-            LEFT JOIN accounts a ON a.project = p.project AND a.account = p.account AND a.tenant = p.tenant
+            LEFT JOIN accounts a ON a.project = p.project AND a.tenant = p.tenant AND a.account = p.account
                 AND a.merged_into IS NULL
             \(sql: AccountRow.joins)
             """,
@@ -92,7 +92,7 @@ extension AccountStore {
         """
         (
             SELECT o.* FROM account_passkeys p
-            JOIN accounts o ON o.project = p.project AND o.account = p.account AND o.tenant = p.tenant
+            JOIN accounts o ON o.project = p.project AND o.tenant = p.tenant AND o.account = p.account
             WHERE p.project = \(scope.project.rawValue) AND p.tenant = \(scope.tenant.rawValue)
                 AND p.credential = \(credential) AND o.merged_into IS NULL
         ) a
@@ -133,8 +133,8 @@ extension AccountStore {
     private func storing(_ passkeys: [Passkey], of account: Account, _ scope: Scope) throws -> SQL {
         """
         UPDATE accounts SET version = version + 1, passkeys = \(try PasskeyColumn.text(of: passkeys))
-        WHERE project = \(scope.project.rawValue) AND account = \(account.id.rawValue)
-            AND tenant = \(scope.tenant.rawValue) AND version = \(account.version) AND disabled IS NOT TRUE
+        WHERE project = \(scope.project.rawValue) AND tenant = \(scope.tenant.rawValue)
+            AND account = \(account.id.rawValue) AND version = \(account.version) AND disabled IS NOT TRUE
         RETURNING account, valid_since
         """
     }

@@ -38,7 +38,8 @@ extension AccountStore {
             SELECT \(scope.project.rawValue), \(account.id.rawValue), \(scope.tenant.rawValue),
                 \(account.methodNames), greatest(\(account.validSince), (
                     SELECT max(auth_time) + 1 FROM sessions
-                    WHERE project = \(scope.project.rawValue) AND account = \(account.id.rawValue)
+                    WHERE project = \(scope.project.rawValue) AND tenant = \(scope.tenant.rawValue)
+                        AND account = \(account.id.rawValue)
                 )), \(account.disabled), \(account.email?.canonical),
                 \(account.email?.original), \(account.emailVerified), \(account.emailLinkSignIn),
                 \(account.phoneNumber), \(account.displayName), \(account.photoURL), \(account.customAttributes),
@@ -108,15 +109,16 @@ extension AccountStore {
                     AND email_key = \(email.canonical)
             ), gate AS MATERIALIZED (
                 SELECT passed, \(sql: limits.havePassed) OR \(sql: limits.onlyLastIsFull) AND EXISTS (
-                    SELECT FROM holder h JOIN sessions s ON s.project = h.project AND s.account = h.account
+                    SELECT FROM holder h JOIN sessions s ON s.project = h.project AND s.tenant = h.tenant
+                        AND s.account = h.account
                     WHERE s.address_prefix = \(network) AND s.last_used_at > \(lately)
                 ) AS open FROM limits
             )
             SELECT g.passed, g.open, a.account IS NOT NULL, \(sql: AccountRow.columnsWithoutActivity),
                 \(sql: StoredPassword.columns)
             FROM gate g
-            LEFT JOIN (holder e JOIN accounts a ON a.project = e.project AND a.account = e.account
-                AND a.tenant = e.tenant) ON g.open
+            LEFT JOIN (holder e JOIN accounts a ON a.project = e.project AND a.tenant = e.tenant
+                AND a.account = e.account) ON g.open
             \(sql: AccountRow.joinsWithoutActivity)
             \(sql: StoredPassword.joins)
             """
@@ -152,8 +154,8 @@ extension AccountStore {
         now: Date
     ) async throws -> Bool {
         let condition: SQL = """
-            WHERE project = \(scope.project.rawValue) AND account = \(candidate.account.id.rawValue)
-                AND tenant = \(scope.tenant.rawValue) AND disabled IS NOT TRUE
+            WHERE project = \(scope.project.rawValue) AND tenant = \(scope.tenant.rawValue)
+                AND account = \(candidate.account.id.rawValue) AND disabled IS NOT TRUE
                 AND valid_since = \(candidate.account.validSince) AND password_hash = \(password.hash.hash)
                 AND (second_factors IS NULL) = \(candidate.account.secondFactors.isEmpty)
                 AND (passkeys IS NULL) = \(candidate.account.passkeys.isEmpty) AND \(sql: amendment.stillFits)
@@ -183,7 +185,7 @@ extension AccountStore {
     }
 
     private func hasRoom(for session: NewSession, _ account: AccountID, _ scope: Scope, now: Date) -> SQL {
-        session.pace.hasRoom(of: "\(scope.project.rawValue)", "\(account.rawValue)", now: now)
+        session.pace.hasRoom(of: account, in: scope, now: now)
     }
 
     /// Opens a session for a user with a custom token, unless the account changed since it was read.
@@ -202,8 +204,8 @@ extension AccountStore {
         }
         let target: SQL = """
             UPDATE accounts SET custom_auth = true, version = version + 1
-            WHERE project = \(scope.project.rawValue) AND account = \(account.id.rawValue)
-                AND tenant = \(scope.tenant.rawValue) AND version = \(account.version)
+            WHERE project = \(scope.project.rawValue) AND tenant = \(scope.tenant.rawValue)
+                AND account = \(account.id.rawValue) AND version = \(account.version)
             RETURNING account, valid_since
             """
         let parts = opening(session, of: account.id, scope, now: now)

@@ -109,15 +109,8 @@ extension AccountStore {
     // MARK: Conditions on an account `a`
 
     /// Matches accounts of the scope that were not merged.
-    ///
-    /// Tenants' accounts have their own index, which the planner uses only if the condition states that there is a
-    /// tenant.
     static func isOf(_ scope: Scope) -> SQL {
-        let isTenant: SQL = scope.tenant == .none ? "" : "AND a.tenant <> ''"
-        return """
-            a.project = \(scope.project.rawValue) AND a.tenant = \(scope.tenant.rawValue) AND a.merged_into IS NULL
-                \(sql: isTenant)
-            """
+        "a.project = \(scope.project.rawValue) AND a.tenant = \(scope.tenant.rawValue) AND a.merged_into IS NULL"
     }
 
     /// Matches accounts of the scope, or the one that the query selects.
@@ -172,11 +165,13 @@ extension AccountStore {
             AND (\(query.lastUsedBefore)::timestamptz IS NULL OR \(sql: lastUse) < \(query.lastUsedBefore))
             AND (\(query.lastUsedAfter)::timestamptz IS NULL OR \(sql: lastUse) > \(query.lastUsedAfter))
             AND (\(query.hasDetachedCredential)::bool IS NULL OR \(query.hasDetachedCredential) = EXISTS (
-                SELECT FROM detached_credentials d WHERE d.project = a.project AND d.account = a.account OFFSET 0
+                SELECT FROM detached_credentials d WHERE d.project = a.project AND d.tenant = a.tenant
+                    AND d.account = a.account OFFSET 0
             ))
             AND (\(query.hasRelayAddress)::bool IS NULL OR \(query.hasRelayAddress) = EXISTS (
                 SELECT FROM linked_credentials l
-                WHERE l.project = a.project AND l.account = a.account AND l.email_is_relay OFFSET 0
+                WHERE l.project = a.project AND l.tenant = a.tenant
+                    AND l.account = a.account AND l.email_is_relay OFFSET 0
             ))
             AND (\(query.hasRevokedConsent)::bool IS NULL OR \(query.hasRevokedConsent) = EXISTS (
                 \(sql: subjects) AND c.revoked_at IS NOT NULL OFFSET 0
@@ -185,7 +180,7 @@ extension AccountStore {
                 \(sql: subjects) AND c.blocked_at IS NOT NULL OFFSET 0
             ))
             AND (\(query.hasSession)::bool IS NULL OR \(query.hasSession) = EXISTS (
-                SELECT FROM sessions s WHERE s.project = a.project AND s.account = a.account
+                SELECT FROM sessions s WHERE s.project = a.project AND s.tenant = a.tenant AND s.account = a.account
                     AND s.revoked_at IS NULL AND s.auth_time >= a.valid_since OFFSET 0
             ))
             """
@@ -194,7 +189,7 @@ extension AccountStore {
     private static let lastUse: SQL = """
         coalesce((
             SELECT greatest(v.last_sign_in_at, v.last_refresh_at) FROM account_activity v
-            WHERE v.project = a.project AND v.account = a.account
+            WHERE v.project = a.project AND v.tenant = a.tenant AND v.account = a.account
         ), a.created_at)
         """
 
@@ -203,7 +198,7 @@ extension AccountStore {
         SELECT FROM linked_credentials l
         JOIN credential_subjects c ON c.project = l.project AND c.tenant = l.tenant AND c.provider = l.provider
             AND c.subject = l.subject
-        WHERE l.project = a.project AND l.account = a.account
+        WHERE l.project = a.project AND l.tenant = a.tenant AND l.account = a.account
         """
 
     /// The query's sort key; accounts without one sort lowest.
@@ -217,7 +212,7 @@ extension AccountStore {
             """
             coalesce((
                 SELECT v.last_sign_in_at FROM account_activity v
-                WHERE v.project = a.project AND v.account = a.account
+                WHERE v.project = a.project AND v.tenant = a.tenant AND v.account = a.account
             ), '-infinity')
             """
         }

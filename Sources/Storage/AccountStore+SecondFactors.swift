@@ -25,7 +25,8 @@ extension AccountStore {
             """
             SELECT disabled IS TRUE, revoked_version, EXISTS (
                 SELECT FROM sessions s
-                WHERE s.project = a.project AND s.account = a.account AND s.second_factor IS NOT NULL
+                WHERE s.project = a.project AND s.tenant = a.tenant
+                    AND s.account = a.account AND s.second_factor IS NOT NULL
                     AND s.address_prefix = \(network) AND s.last_used_at > \(now.addingTimeInterval(-Self.familiarity))
             )
             FROM accounts a

@@ -23,10 +23,10 @@ extension AccountStore {
     ) async throws -> WriteOutcome {
         let identity = write.credential.identity
         let conditions: SQL = """
-            a.project = \(write.scope.project.rawValue) AND a.account = \(account.id.rawValue)
-                AND a.tenant = \(write.scope.tenant.rawValue) AND a.disabled IS NOT TRUE
+            a.project = \(write.scope.project.rawValue) AND a.tenant = \(write.scope.tenant.rawValue)
+                AND a.account = \(account.id.rawValue) AND a.disabled IS NOT TRUE
                 AND a.version = \(account.version)
-                AND c.project = a.project AND c.account = a.account AND c.tenant = a.tenant
+                AND c.project = a.project AND c.tenant = a.tenant AND c.account = a.account
                 AND c.provider = \(identity.provider.rawValue) AND c.subject = \(identity.subject)
                 AND c.blocked_at IS NULL AND (SELECT open FROM gate)
             """
@@ -66,7 +66,8 @@ extension AccountStore {
             parts.append(
                 """
                 UPDATE linked_credentials SET display_name = \(name)
-                WHERE project = \(write.scope.project.rawValue) AND account IN (SELECT account FROM target)
+                WHERE project = \(write.scope.project.rawValue) AND tenant = \(write.scope.tenant.rawValue)
+                    AND account IN (SELECT account FROM target)
                     AND provider = \(identity.provider.rawValue)
                 """
             )
@@ -75,7 +76,8 @@ extension AccountStore {
             parts.append(
                 """
                 UPDATE accounts SET display_name = \(name)
-                WHERE project = \(write.scope.project.rawValue) AND account IN (SELECT account FROM target)
+                WHERE project = \(write.scope.project.rawValue) AND tenant = \(write.scope.tenant.rawValue)
+                    AND account IN (SELECT account FROM target)
                 """
             )
         }
@@ -105,8 +107,8 @@ extension AccountStore {
                 methods = array_append(array_remove(methods, \(identity.provider.rawValue)), \(identity.provider.rawValue)),
                 display_name = coalesce(display_name, \(identity.profile.displayName)),
                 photo_url = coalesce(photo_url, \(identity.profile.photoURL))
-            WHERE project = \(write.scope.project.rawValue) AND account = \(account.id.rawValue)
-                AND tenant = \(write.scope.tenant.rawValue) AND version = \(account.version)
+            WHERE project = \(write.scope.project.rawValue) AND tenant = \(write.scope.tenant.rawValue)
+                AND account = \(account.id.rawValue) AND version = \(account.version)
                 AND email = \(identity.email?.canonical) AND email_verified AND disabled IS NOT TRUE
                 AND (SELECT open FROM gate)
             RETURNING account, valid_since
@@ -148,8 +150,8 @@ extension AccountStore {
                 password_hash = NULL, password_salt = NULL, password_parameters = NULL, phone_number = NULL,
                 email_link = false, passkeys = NULL, initial_email = NULL,
                 \(sql: ProfileColumns.account.setting(identity.profile))
-            WHERE project = \(write.scope.project.rawValue) AND account = \(account.id.rawValue)
-                AND tenant = \(write.scope.tenant.rawValue) AND version = \(account.version)
+            WHERE project = \(write.scope.project.rawValue) AND tenant = \(write.scope.tenant.rawValue)
+                AND account = \(account.id.rawValue) AND version = \(account.version)
                 AND email = \(identity.email?.canonical) AND NOT email_verified AND disabled IS NOT TRUE
                 AND (SELECT open FROM gate)
             RETURNING account, valid_since
@@ -209,16 +211,18 @@ extension AccountStore {
             FROM (
                 SELECT l.account AS linking FROM (
                     SELECT account FROM accounts
-                    WHERE project = \(write.scope.project.rawValue) AND account = \(account.id.rawValue)
-                        AND tenant = \(write.scope.tenant.rawValue) AND version = \(account.version)
+                    WHERE project = \(write.scope.project.rawValue) AND tenant = \(write.scope.tenant.rawValue)
+                        AND account = \(account.id.rawValue) AND version = \(account.version)
                         AND disabled IS NOT TRUE AND (SELECT open FROM gate)
                     FOR UPDATE
-                ) l JOIN sessions s ON s.project = \(write.scope.project.rawValue) AND s.account = l.account
+                ) l JOIN sessions s ON s.project = \(write.scope.project.rawValue) AND s.tenant = \(write.scope.tenant.rawValue)
+                    AND s.account = l.account
                     AND s.session = \(write.session.id?.rawValue)
                 WHERE s.revoked_at IS NULL
                 FOR UPDATE OF s
             ) alive
-            WHERE project = \(write.scope.project.rawValue) AND account = linking
+            WHERE project = \(write.scope.project.rawValue) AND tenant = \(write.scope.tenant.rawValue)
+                AND account = linking
             RETURNING account, valid_since
             """
         return try await apply(write, to: account.id, as: .credentialLinked, target: target, parts: parts)

@@ -30,7 +30,7 @@ extension AccountStore {
             SELECT enabled, has_room, (SELECT valid_since FROM target) FROM provider, pace
             """
         do {
-            return try await gate.pass(account, in: scope.project, .signIn) {
+            return try await gate.pass(account, in: scope, .signIn) {
                 guard locksFirst || !write.revocable.isEmpty || write.amendment != nil else {
                     return try await Self.outcome(of: statement, by: database)
                 }
@@ -63,9 +63,8 @@ extension AccountStore {
     private func gate(of write: SignInWrite, to account: AccountID) -> SQL {
         var pending: SQL = ""
         var redeemable: SQL = "true"
-        let (project, id): (SQL, SQL) = ("\(write.scope.project.rawValue)", "\(account.rawValue)")
         let pace = write.session.authTime == nil ? .unlimited : write.pace
-        let hasRoom = pace.hasRoom(of: project, id, now: write.now)
+        let hasRoom = pace.hasRoom(of: account, in: write.scope, now: write.now)
         if let handle = write.redeems {
             pending = "pending AS MATERIALIZED (\(sql: lockPending(handle, write))),"
             redeemable = isRedeemable(handle, by: account, write)

@@ -92,7 +92,7 @@ extension AccountStore {
             """
             SELECT e.email_key = \(email.canonical), \(sql: AccountRow.columns)
             FROM account_emails e
-            JOIN \(sql: AccountRow.keyed(project: "e.project", account: "e.account")) a ON a.tenant = e.tenant
+            CROSS JOIN \(sql: AccountRow.keyed(by: "e")) a
             \(sql: AccountRow.joins)
             WHERE e.project = \(scope.project.rawValue) AND e.tenant = \(scope.tenant.rawValue) AND e.email_key = coalesce(
                 (SELECT email_key \(sql: taken) AND email_key >= \(email.canonical) ORDER BY email_key LIMIT 1),
@@ -117,7 +117,8 @@ extension AccountStore {
             WITH \(sql: limits.taking)
             SELECT m.passed, a.account IS NOT NULL, \(sql: AccountRow.columns)
             FROM limits m
-            LEFT JOIN accounts a ON \(sql: limits.havePassed) AND a.project = \(scope.project.rawValue) AND a.tenant = \(scope.tenant.rawValue) AND a.account IN (
+            LEFT JOIN accounts a ON \(sql: limits.havePassed) AND a.project = \(scope.project.rawValue) AND a.tenant = \(scope.tenant.rawValue)
+                AND a.account IN (
                 SELECT account FROM account_emails
                 WHERE project = \(scope.project.rawValue) AND tenant = \(scope.tenant.rawValue)
                     AND email_key = \(email.canonical)

@@ -39,7 +39,8 @@ package struct Amendment: Sendable, Hashable {
                 email_verified = coalesce(\(emailVerified), email_verified),
                 custom_attributes = CASE WHEN \(customAttributes != nil) THEN \(customAttributes ?? nil)
                     ELSE custom_attributes END
-            WHERE project = \(scope.project.rawValue) AND account = \(account.rawValue)
+            WHERE project = \(scope.project.rawValue) AND tenant = \(scope.tenant.rawValue)
+                AND account = \(account.rawValue)
             """
     }
 }
@@ -65,7 +66,7 @@ extension AccountStore {
         now: Date,
         _ write: @escaping @Sendable (any PostgresExecutor) async throws -> Bool
     ) async throws -> Bool {
-        try await gate.pass(account, in: scope.project, .signIn) {
+        try await gate.pass(account, in: scope, .signIn) {
             guard let amendment else { return try await write(database) }
             return try await database.transaction { transaction in
                 transaction.write(Self.locking(account, scope))

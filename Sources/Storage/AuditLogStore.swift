@@ -26,6 +26,7 @@ package struct RecordedChange: Sendable {
 
 /// A query for entries; all members that are not nil must match.
 package struct AuditQuery: Sendable {
+    /// Of ``tenant``, or without one of the project itself.
     package var account: AccountID?
     package var action: AuditAction?
     package var provider: ProviderID?
@@ -35,12 +36,15 @@ package struct AuditQuery: Sendable {
     package var since: Date?
     /// Recorded before this time.
     package var until: Date?
+    /// Nil for the project with all its tenants.
     package var tenant: TenantID?
 
     package init() {}
 
     /// Whether the query needs more than an index.
-    fileprivate var isFiltered: Bool { action != nil || provider != nil || actor != nil || tenant != nil }
+    fileprivate var isFiltered: Bool {
+        action != nil || provider != nil || actor != nil || tenant != nil && account == nil
+    }
 }
 
 /// The position of an entry in its project.
@@ -83,7 +87,8 @@ package struct AuditLogStore: Sendable {
         size: Int
     ) async throws -> (changes: [RecordedChange], next: AuditPosition?) {
         let follows: SQL = position.map { "AND (recorded_at, entry) < (\($0.date), \($0.entry)::uuid)" } ?? ""
-        let account: SQL = query.account.map { "AND account = \($0.rawValue)" } ?? ""
+        let tenant = query.tenant?.rawValue ?? ""
+        let account: SQL = query.account.map { "AND tenant = \(tenant) AND account = \($0.rawValue)" } ?? ""
         // The limits are literals, so that the planner knows that it reads a few rows of an index.
         let reach: SQL = query.isFiltered ? "10000" : "1000"
         let columns: SQL = """

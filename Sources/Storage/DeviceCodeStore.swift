@@ -90,8 +90,8 @@ package struct DeviceCodeStore: Sendable {
     ) async throws -> Bool {
         try await database.execute(
             """
-            UPDATE device_codes SET account = \(agreed?.browser.account.rawValue),
-                session = \(agreed?.browser.session.rawValue), denied = \(agreed == nil),
+            UPDATE device_codes SET tenant = \(agreed?.browser.scope.tenant.rawValue),
+                account = \(agreed?.browser.account.rawValue), session = \(agreed?.browser.session.rawValue), denied = \(agreed == nil),
                 revoked_version = \(revokedVersion),
                 application_grant = coalesce(\(try agreed?.grant.json)::jsonb, application_grant)
             WHERE project = \(project.rawValue) AND code_hash = \(codeHash) AND session IS NULL AND NOT denied
@@ -129,18 +129,20 @@ package struct DeviceCodeStore: Sendable {
                 UPDATE device_codes d SET polled_at = \(now) FROM before b
                 WHERE d.project = b.project AND d.code_hash = b.code_hash AND NOT b.is_fast
             )
-            SELECT account, session, revoked_version, application_grant::text, denied, expires_at <= \(now), is_fast
+            SELECT tenant, account, session, revoked_version, application_grant::text, denied, expires_at <= \(now), is_fast
             FROM before
             """
         ) { row -> Answer in
+            let tenant: String? = try row.next()
             let (account, session): (String?, String?) = (try row.next(), try row.next())
             let revokedVersion: Int64? = try row.next()
             let grant: String = try row.next()
             let (isDenied, isOver, isFast): (Bool, Bool, Bool) = (try row.next(), try row.next(), try row.next())
             if isOver { return .expired }
             if isDenied { return .denied }
-            if let account, let session = session.flatMap(SessionID.init(rawValue:)) {
-                let browser = SessionKey(project: project, account: AccountID(account), session: session)
+            if let tenant, let account, let session = session.flatMap(SessionID.init(rawValue:)) {
+                let scope = Scope(project: project, tenant: TenantID(rawValue: tenant))
+                let browser = SessionKey(scope: scope, account: AccountID(account), session: session)
                 return .granted(browser, revokedVersion: revokedVersion, try ApplicationGrant(json: grant))
             }
             return isFast ? .tooFast : .pending

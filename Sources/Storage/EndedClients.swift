@@ -73,6 +73,7 @@ struct EndedClients: Sendable {
 
     /// Where a portion ended.
     private struct Place {
+        var tenant = ""
         var account = ""
         var session = ""
         var count = 0
@@ -89,18 +90,26 @@ struct EndedClients: Sendable {
         let last = try await database.query(
             """
             WITH portion AS MATERIALIZED (
-                SELECT account, session FROM sessions
-                WHERE \(sql: isIt) AND revoked_at IS NULL AND (account, session) > (\(place.account), \(place.session))
+                SELECT tenant, account, session FROM sessions
+                WHERE \(sql: isIt) AND revoked_at IS NULL
+                    AND (tenant, account, session) > (\(place.tenant), \(place.account), \(place.session))
                     AND EXISTS (SELECT FROM ended_clients WHERE \(sql: isIt))
-                ORDER BY account, session LIMIT \(Self.portion) FOR NO KEY UPDATE
+                ORDER BY tenant, account, session LIMIT \(Self.portion) FOR NO KEY UPDATE
             ), ended AS (
                 UPDATE sessions s SET revoked_at = \(now()) FROM portion p
-                WHERE s.project = \(project.rawValue) AND s.account = p.account AND s.session = p.session
+                WHERE s.project = \(project.rawValue) AND s.tenant = p.tenant AND s.account = p.account
+                    AND s.session = p.session
             )
-            SELECT account, session, count(*) OVER () FROM portion ORDER BY account DESC, session DESC LIMIT 1
+            SELECT tenant, account, session, count(*) OVER () FROM portion
+            ORDER BY tenant DESC, account DESC, session DESC LIMIT 1
             """
         ) { row in
-            Place(account: try row.next(), session: try row.next(), count: Int(try row.next(Int64.self)))
+            Place(
+                tenant: try row.next(),
+                account: try row.next(),
+                session: try row.next(),
+                count: Int(try row.next(Int64.self))
+            )
         }.first
         guard last?.count != Self.portion else { return last }
         try await database.execute(

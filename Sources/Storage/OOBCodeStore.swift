@@ -142,8 +142,8 @@ package struct OOBCodeStore: Sendable {
                 n (project, tenant, code_hash, number)
             JOIN oob_codes c ON c.project = n.project AND c.code_hash = n.code_hash
                 AND c.tenant IS NOT DISTINCT FROM n.tenant
-            LEFT JOIN (account_emails e JOIN accounts a ON a.project = e.project AND a.account = e.account
-                AND a.tenant = e.tenant) ON c.type = \(OOBCodeType.emailSignIn.rawValue) AND e.project = c.project
+            LEFT JOIN (account_emails e JOIN accounts a ON a.project = e.project AND a.tenant = e.tenant
+                AND a.account = e.account) ON c.type = \(OOBCodeType.emailSignIn.rawValue) AND e.project = c.project
                 AND e.tenant = c.tenant AND e.email_key = c.owner
             \(sql: AccountRow.joinsWithoutActivity)
             """,

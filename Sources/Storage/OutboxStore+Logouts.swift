@@ -101,7 +101,8 @@ extension OutboxStore {
         return try await executor.query(
             """
             UPDATE sessions s SET tells_client = false FROM (\(sql: Self.earliest(of: clients.map(\.client), project))) e
-            WHERE s.project = \(project.rawValue) AND s.account = e.account AND s.session = e.session
+            WHERE s.project = \(project.rawValue) AND s.tenant = e.tenant AND s.account = e.account
+                AND s.session = e.session
             RETURNING s.client, s.account, s.session, s.tenant
             """
         ) { row in
@@ -117,15 +118,16 @@ extension OutboxStore {
         try await database.execute(
             """
             UPDATE sessions s SET tells_client = false FROM (\(sql: Self.earliest(of: clients, project))) e
-            WHERE s.project = \(project.rawValue) AND s.account = e.account AND s.session = e.session
+            WHERE s.project = \(project.rawValue) AND s.tenant = e.tenant AND s.account = e.account
+                AND s.session = e.session
             """
         )
     }
 
     private static func earliest(of clients: [String], _ project: ProjectID) -> SQL {
         """
-        SELECT n.account, n.session FROM unnest(\(clients)::text[]) c (client) CROSS JOIN LATERAL (
-            SELECT account, session FROM sessions
+        SELECT n.tenant, n.account, n.session FROM unnest(\(clients)::text[]) c (client) CROSS JOIN LATERAL (
+            SELECT tenant, account, session FROM sessions
             WHERE \(sql: isUntold) AND project = \(project.rawValue) AND client = c.client
             ORDER BY revoked_at LIMIT \(Int64(max(1, 1000 / clients.count))) FOR NO KEY UPDATE SKIP LOCKED
         ) n

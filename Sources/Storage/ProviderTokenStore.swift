@@ -145,13 +145,13 @@ package struct ProviderTokenStore: Sendable {
         let rows = try await database.query(
             """
             WITH part AS (
-                SELECT project, account, provider FROM linked_credentials
+                SELECT project, tenant, account, provider FROM linked_credentials
                 WHERE project = \(scope.project.rawValue) AND tenant = \(scope.tenant.rawValue)
                     AND provider = \(provider.rawValue) AND account > \(after ?? "") AND (\(sql: kept))
                 ORDER BY account LIMIT 1000
             ), changed AS (
                 UPDATE linked_credentials SET \(sql: forgotten), refresh_generation = refresh_generation + 1
-                WHERE (project, account, provider) IN (SELECT project, account, provider FROM part)
+                WHERE (project, tenant, account, provider) IN (SELECT project, tenant, account, provider FROM part)
             )
             SELECT max(account) FROM part HAVING count(*) = 1000
             """

@@ -58,8 +58,8 @@ package struct SealedColumn: Sendable {
             SealedColumn("kept_names", "payload", key: ["project", "tenant", "provider", "subject"]) {
                 "kept_names/\($0[0])/\($0[1])/\($0[2])/\(SecureHash.sha256Hex($0[3]))"
             },
-            SealedColumn("accounts", "second_factors", key: ["project", "account"], isSecondFactors: true) {
-                "accounts/\($0[0])/\($0[1])/second_factors/"
+            SealedColumn("accounts", "second_factors", key: ["project", "tenant", "account"], isSecondFactors: true) {
+                "accounts/\($0[0])/\($0[2])/second_factors/"
             },
         ]
         + ["password_signer_key", "delivery"].map { (column: SQL) in
@@ -76,8 +76,8 @@ package struct SealedColumn: Sendable {
             ) { "provider_configurations/\($0[0])/\($0[1])/\($0[2])/\(column.text)" }
         }
         + ["tokens", "refresh_token", "profile"].map { (column: SQL) in
-            SealedColumn("linked_credentials", column, key: ["project", "account", "provider"]) {
-                "linked_credentials/\($0[0])/\($0[1])/\($0[2])/\(column.text)"
+            SealedColumn("linked_credentials", column, key: ["project", "tenant", "account", "provider"]) {
+                "linked_credentials/\($0[0])/\($0[2])/\($0[3])/\(column.text)"
             }
         }
 

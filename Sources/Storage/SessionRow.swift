@@ -9,12 +9,13 @@ enum SessionRow {
         s.second_factor_identifier, s.generation, s.revoked_at IS NOT NULL
         """
 
-    /// The session with a key, as a table to join laterally; see ``AccountRow/keyed(project:account:)``.
-    static func keyed(project: SQL, account: SQL, session: SQL, columns: SQL = "*") -> SQL {
+    /// The session of a table's row that names its account, as a table to join laterally; see ``AccountRow/keyed(by:)``.
+    static func keyed(by row: SQL, session: SQL, columns: SQL = "*") -> SQL {
         """
         LATERAL (
             SELECT \(sql: columns) FROM sessions
-            WHERE project = \(sql: project) AND account = \(sql: account) AND session = \(sql: session) OFFSET 0
+            WHERE project = \(sql: row).project AND tenant = \(sql: row).tenant AND account = \(sql: row).account
+                AND session = \(sql: session) OFFSET 0
         )
         """
     }

@@ -73,16 +73,17 @@ extension SessionStore {
         try await database.query(
             """
             SELECT s.client, s.application_grant::text, s.created_at, s.last_used_at
-            FROM sessions s JOIN accounts a ON a.project = s.project AND a.account = s.account
-            WHERE s.project = \(scope.project.rawValue) AND s.account = \(account.rawValue)
-                AND s.tenant = \(scope.tenant.rawValue) AND s.client IS NOT NULL
+            FROM sessions s JOIN accounts a ON a.project = s.project AND a.tenant = s.tenant AND a.account = s.account
+            WHERE s.project = \(scope.project.rawValue) AND s.tenant = \(scope.tenant.rawValue)
+                AND s.account = \(account.rawValue) AND s.client IS NOT NULL
                 AND s.revoked_at IS NULL AND s.auth_time >= a.valid_since
                 AND s.last_used_at >= \(idleSince ?? .distantPast)
             UNION ALL
             SELECT d.client, d.application_grant::text, \(now), \(now)
-            FROM device_codes d JOIN accounts a ON a.project = d.project AND a.account = d.account
-            WHERE d.project = \(scope.project.rawValue) AND d.account = \(account.rawValue)
-                AND a.tenant = \(scope.tenant.rawValue) AND d.session IS NOT NULL AND d.expires_at > \(now)
+            FROM device_codes d JOIN accounts a ON a.project = d.project AND a.tenant = d.tenant
+                AND a.account = d.account
+            WHERE d.project = \(scope.project.rawValue) AND d.tenant = \(scope.tenant.rawValue)
+                AND d.account = \(account.rawValue) AND d.session IS NOT NULL AND d.expires_at > \(now)
                 AND d.revoked_version IS NOT DISTINCT FROM a.revoked_version
             ORDER BY created_at LIMIT 1000
             """
@@ -110,7 +111,6 @@ extension SessionStore {
         _ new: NewApplicationSession,
         from browser: SessionKey,
         isTold: Bool = false,
-        in scope: Scope,
         now: Date
     ) async throws -> ApplicationSession? {
         let notice = GrantNotice(
@@ -119,30 +119,30 @@ extension SessionStore {
             session: new.id.rawValue,
             account: browser.account,
             granted: (new.grant.scopes, new.grant.resources),
-            in: scope,
+            in: browser.scope,
             date: now
         )
-        let telling = isTold ? try part("telling", notice, scope, from: "opened") : ""
+        let telling = isTold ? try part("telling", notice, browser.scope, from: "opened") : ""
         let entry = AuditEntry(
             .applicationGranted,
-            in: scope,
+            in: browser.scope,
             account: browser.account,
             changes: [new.client],
             at: now
         )
         let surplus = AuditEntry(
             .sessionRevoked,
-            in: scope,
+            in: browser.scope,
             account: browser.account,
             changes: [Self.surplusReason],
             at: now
         )
         do {
-            return try await gate.pass(browser.account, in: scope.project, .session) {
+            return try await gate.pass(browser.account, in: browser.scope, .session) {
                 try await applicationSessions(
                     """
                     WITH browser AS MATERIALIZED (
-                        SELECT s.* \(sql: Self.standing(browser, scope, joining: Self.client(new.client), now: now))
+                        SELECT s.* \(sql: Self.standing(browser, joining: Self.client(new.client), now: now))
                             AND (\(new.revokedVersion)::bigint IS NULL OR a.revoked_version = \(new.revokedVersion))
                         FOR SHARE OF a, s FOR KEY SHARE OF c
                     ), opened AS (
@@ -155,7 +155,7 @@ extension SessionStore {
                         FROM browser
                         RETURNING *
                     ), audit AS (\(sql: entry.insertion(from: "opened", resource: "session"))) \(sql: telling),
-                    \(sql: Self.surplus(of: "SELECT project, account FROM opened", ofApplications: true, now: now)),
+                    \(sql: Self.surplus(of: "SELECT project, tenant, account FROM opened", ofApplications: true, now: now)),
                     surplus_audit AS (\(sql: surplus.insertion(from: "surplus", resource: "session")))
                     \(sql: Self.applicationColumns) FROM opened s \(sql: Self.applicationJoins)
                     """
@@ -179,12 +179,11 @@ extension SessionStore {
     /// §4.2.4).
     ///
     /// - Returns: whether there was one.
-    package func endReplayed(_ key: SessionKey, of client: String, in scope: Scope, now: Date) async throws -> Bool {
+    package func endReplayed(_ key: SessionKey, of client: String, now: Date) async throws -> Bool {
         try await endApplication(
             key,
             where: "client = \(client)",
             because: "CODE_REUSED",
-            in: scope,
             now: now
         )
     }
@@ -197,7 +196,6 @@ extension SessionStore {
         of client: String,
         secretHash: [UInt8]?,
         isTold: Bool = false,
-        in scope: Scope,
         now: Date
     ) async throws -> Bool {
         let notice = GrantNotice(
@@ -205,7 +203,7 @@ extension SessionStore {
             client: client,
             session: key.session.rawValue,
             account: key.account,
-            in: scope,
+            in: key.scope,
             date: now
         )
         return try await endApplication(
@@ -216,8 +214,7 @@ extension SessionStore {
                 """,
             because: nil,
             tells: false,
-            telling: isTold ? try part("telling", notice, scope, from: "ended") : "",
-            in: scope,
+            telling: isTold ? try part("telling", notice, key.scope, from: "ended") : "",
             now: now
         )
     }
@@ -228,12 +225,11 @@ extension SessionStore {
         because reason: String?,
         tells: Bool = true,
         telling: SQL = "",
-        in scope: Scope,
         now: Date
     ) async throws -> Bool {
         let entry = AuditEntry(
             .sessionRevoked,
-            in: scope,
+            in: key.scope,
             account: key.account,
             changes: reason.map { [$0] } ?? [],
             at: now
@@ -242,8 +238,8 @@ extension SessionStore {
             """
             WITH ended AS (
                 UPDATE sessions SET revoked_at = \(now), tells_client = tells_client AND \(tells)
-                WHERE project = \(key.project.rawValue) AND account = \(key.account.rawValue)
-                    AND session = \(key.session.rawValue) AND client IS NOT NULL AND revoked_at IS NULL
+                WHERE project = \(key.scope.project.rawValue) AND tenant = \(key.scope.tenant.rawValue)
+                    AND account = \(key.account.rawValue) AND session = \(key.session.rawValue) AND client IS NOT NULL AND revoked_at IS NULL
                     AND \(sql: condition)
                 RETURNING session
             ), audit AS (\(sql: entry.insertion(from: "ended", resource: "session")))
@@ -274,8 +270,8 @@ extension SessionStore {
         try await applicationSessions(
             """
             \(sql: Self.applicationColumns) FROM sessions s \(sql: Self.applicationJoins)
-            WHERE s.project = \(key.project.rawValue) AND s.account = \(key.account.rawValue)
-                AND s.session = \(key.session.rawValue) AND s.client IS NOT NULL
+            WHERE s.project = \(key.scope.project.rawValue) AND s.tenant = \(key.scope.tenant.rawValue)
+                AND s.account = \(key.account.rawValue) AND s.session = \(key.session.rawValue) AND s.client IS NOT NULL
                 AND (\(secretHash)::bytea IS NULL OR s.secret_hash = \(secretHash))
             """
         )
@@ -286,7 +282,7 @@ extension SessionStore {
         """
 
     private static let applicationJoins: SQL = """
-        JOIN accounts a ON a.project = s.project AND a.account = s.account AND a.tenant = s.tenant
+        JOIN accounts a ON a.project = s.project AND a.tenant = s.tenant AND a.account = s.account
             AND a.merged_into IS NULL
         \(sql: AccountRow.joinsWithoutActivity)
         """

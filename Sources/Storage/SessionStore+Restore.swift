@@ -1,6 +1,6 @@
 import Domain
 import Postgres
-package import Projects
+import Projects
 import Sessions
 
 extension SessionStore {
@@ -9,13 +9,17 @@ extension SessionStore {
 
     /// - Returns: nil if the session is there.
     package func absence(of key: SessionKey) async throws -> Absence? {
-        let (project, account) = (key.project.rawValue, key.account.rawValue)
+        let (project, tenant, account) = (
+            key.scope.project.rawValue, key.scope.tenant.rawValue, key.account.rawValue
+        )
         return try await database.query(
             """
-            SELECT EXISTS (SELECT FROM accounts WHERE project = \(project) AND account = \(account)),
-                EXISTS (
+            SELECT EXISTS (
+                    SELECT FROM accounts WHERE project = \(project) AND tenant = \(tenant) AND account = \(account)
+                ), EXISTS (
                     SELECT FROM sessions
-                    WHERE project = \(project) AND account = \(account) AND session = \(key.session.rawValue)
+                    WHERE project = \(project) AND tenant = \(tenant) AND account = \(account)
+                        AND session = \(key.session.rawValue)
                 )
             """
         ) { row in
@@ -39,30 +43,29 @@ extension SessionStore {
     /// - Returns: nil if no restore lasts, or it has nothing to do with the token.
     package func takeAfterRestore(
         _ question: RefreshQuestion,
-        generation: Int,
-        in scope: Scope
+        generation: Int
     ) async throws -> AfterRestore? {
         let (key, now) = (question.key, question.now)
         let entry = AuditEntry(
             .sessionRestored,
-            in: scope,
+            in: key.scope,
             account: key.account,
             resource: key.session.rawValue,
             at: now
         )
-        return try await gate.pass(key.account, in: key.project, .session) {
+        return try await gate.pass(key.account, in: key.scope, .session) {
             try await database.query(
                 """
                 WITH target AS (
                     UPDATE sessions s SET secret_hash = \(question.secretHash), generation = \(Int32(clamping: generation)),
                         previous_hash = NULL, successor_used_at = NULL, rotations = ARRAY[\(now)]::timestamptz[], last_used_at = \(now)
                     FROM accounts a, configuration c
-                    WHERE s.project = \(key.project.rawValue) AND s.account = \(key.account.rawValue)
-                        AND s.session = \(key.session.rawValue) AND s.generation < \(Int32(clamping: generation))
+                    WHERE s.project = \(key.scope.project.rawValue) AND s.tenant = \(key.scope.tenant.rawValue)
+                        AND s.account = \(key.account.rawValue) AND s.session = \(key.session.rawValue) AND s.generation < \(Int32(clamping: generation))
                         AND s.revoked_at IS NULL AND s.browser_session IS DISTINCT FROM s.session
                         AND coalesce(s.client || coalesce(' ' || (s.application_grant ->> 'keyThumbprint'), ''), '')
                             = \(question.client ?? "")
-                        AND a.project = s.project AND a.account = s.account AND a.tenant = s.tenant
+                        AND a.project = s.project AND a.tenant = s.tenant AND a.account = s.account
                         AND a.disabled IS NOT TRUE AND s.auth_time >= a.valid_since
                         AND coalesce(c.restored_at >= \(question.idleSince)::timestamptz, true)
                         AND s.last_used_at < c.restored_at AND c.restore_ends_at > \(now)
@@ -70,8 +73,8 @@ extension SessionStore {
                 ), audit AS (\(sql: entry.insertion(from: "target")))
                 SELECT EXISTS (SELECT FROM target), EXISTS (
                     SELECT FROM sessions s, configuration c
-                    WHERE s.project = \(key.project.rawValue) AND s.account = \(key.account.rawValue)
-                        AND s.session = \(key.session.rawValue) AND s.generation < \(Int32(clamping: generation))
+                    WHERE s.project = \(key.scope.project.rawValue) AND s.tenant = \(key.scope.tenant.rawValue)
+                        AND s.account = \(key.account.rawValue) AND s.session = \(key.session.rawValue) AND s.generation < \(Int32(clamping: generation))
                         AND s.last_used_at >= c.restored_at AND c.restore_ends_at > \(now)
                 )
                 """

@@ -23,6 +23,8 @@ package struct Revocation: Sendable, Hashable {
 /// The position of a revocation in its project.
 package struct RevocationPosition: Sendable, Hashable, Codable {
     package var date: Date
+    /// Nil in positions of before the first release, which had no tenants apart.
+    package var tenant: String?
     /// The account's or the tenant's ID.
     package var owner = ""
     /// Empty if it is not about a single session.
@@ -33,6 +35,7 @@ package struct RevocationPosition: Sendable, Hashable, Codable {
 
     package init(of revocation: Revocation) {
         date = revocation.revokedAt
+        tenant = revocation.tenant.rawValue
         switch revocation.subject {
         case .session(let session, let account): (owner, self.session) = (account.rawValue, session.rawValue)
         case .account(let account): owner = account.rawValue
@@ -54,26 +57,26 @@ extension SessionStore {
         after position: RevocationPosition,
         limit: Int
     ) async throws -> [Revocation] {
-        let place: SQL = "(\(position.date), \(position.owner), \(position.session))"
+        let place: SQL = "(\(position.date), \(position.tenant ?? ""), \(position.owner), \(position.session))"
         // The limits are literals, so that the planner knows that it reads a few rows of an index.
         return try await database.query(
             """
             (
                 SELECT 'session' AS subject, revoked_at AS date, account AS owner, session, tenant FROM sessions
                 WHERE project = \(project.rawValue) AND revoked_at IS NOT NULL
-                    AND (revoked_at, account, session) > \(sql: place)
-                ORDER BY revoked_at, account, session LIMIT 1000
+                    AND (revoked_at, tenant, account, session) > \(sql: place)
+                ORDER BY revoked_at, tenant, account, session LIMIT 1000
             ) UNION ALL (
                 SELECT 'account', disabled_at, account, '', tenant FROM accounts
                 WHERE project = \(project.rawValue) AND disabled_at >= \(position.date)
-                    AND (disabled_at, account, '') > \(sql: place)
-                ORDER BY disabled_at, account LIMIT 1000
+                    AND (disabled_at, tenant, account, '') > \(sql: place)
+                ORDER BY disabled_at, tenant, account LIMIT 1000
             ) UNION ALL (
                 SELECT 'tenant', deleted_at, tenant, '', tenant FROM tenants
-                WHERE project = \(project.rawValue) AND (deleted_at, tenant, '') > \(sql: place)
+                WHERE project = \(project.rawValue) AND (deleted_at, tenant, tenant, '') > \(sql: place)
                 ORDER BY deleted_at, tenant LIMIT 1000
             )
-            ORDER BY date, owner, session LIMIT \(limit)
+            ORDER BY date, tenant, owner, session LIMIT \(limit)
             """
         ) { row in
             let kind: String = try row.next()

@@ -17,7 +17,7 @@ extension SessionStore {
     /// next sign-in. One whose row is locked is in use, and left to that sign-in too.
     ///
     /// - Parameters:
-    ///   - accounts: a table of different accounts, with the columns `project` and `account`.
+    ///   - accounts: a table of different accounts, with the columns `project`, `tenant` and `account`.
     ///   - ofApplications: the new sessions are those of applications.
     static func surplus(of accounts: SQL, ofApplications: Bool = false, now: Date) -> SQL {
         let columns: SQL = ofApplications ? ", client, application_grant ->> 'refreshes' AS refreshes" : ""
@@ -31,12 +31,13 @@ extension SessionStore {
             surplus AS (
                 UPDATE sessions s SET revoked_at = \(now)
                 FROM (
-                    SELECT t.project, t.account, o.session
+                    SELECT t.project, t.tenant, t.account, o.session
                     FROM (\(sql: accounts)) t
                     CROSS JOIN LATERAL (
                         SELECT session FROM (
                             SELECT session, last_used_at\(sql: columns) FROM sessions
-                            WHERE project = t.project AND account = t.account AND revoked_at IS NULL
+                            WHERE project = t.project AND tenant = t.tenant
+                                AND account = t.account AND revoked_at IS NULL
                                 AND client IS \(sql: ofApplications ? "NOT NULL" : "NULL")
                             ORDER BY auth_time LIMIT 1000
                         ) active
@@ -44,20 +45,23 @@ extension SessionStore {
                     ) o
                     CROSS JOIN LATERAL (
                         SELECT FROM sessions l
-                        WHERE project = t.project AND account = t.account AND session = o.session AND revoked_at IS NULL
+                        WHERE project = t.project AND tenant = t.tenant
+                            AND account = t.account AND session = o.session AND revoked_at IS NULL
                         FOR NO KEY UPDATE OF l SKIP LOCKED
                     ) l
                     OFFSET 0
                 ) o
-                WHERE s.project = o.project AND s.account = o.account AND s.session = o.session
-                RETURNING s.project, s.account, s.session
+                WHERE s.project = o.project AND s.tenant = o.tenant AND s.account = o.account AND s.session = o.session
+                RETURNING s.project, s.tenant, s.account, s.session
             )
             """
     }
 
     /// The same for the account of `target`, with its entries in the audit log.
     static func surplus(of account: AccountID, _ scope: Scope, now: Date) -> SQL {
-        let accounts: SQL = "SELECT \(scope.project.rawValue)::text AS project, account FROM target"
+        let accounts: SQL = """
+            SELECT \(scope.project.rawValue)::text AS project, \(scope.tenant.rawValue)::text AS tenant, account FROM target
+            """
         let entry = AuditEntry(
             .sessionRevoked,
             in: scope,

@@ -36,9 +36,9 @@ extension SessionStore {
         try await database.query(
             """
             SELECT s.session, s.created_at, s.last_used_at, s.sign_in_provider, s.user_agent, s.address_prefix, s.client
-            FROM sessions s JOIN accounts a ON a.project = s.project AND a.account = s.account
-            WHERE s.project = \(scope.project.rawValue) AND s.account = \(account.rawValue)
-                AND s.tenant = \(scope.tenant.rawValue) AND s.revoked_at IS NULL AND s.auth_time >= a.valid_since
+            FROM sessions s JOIN accounts a ON a.project = s.project AND a.tenant = s.tenant AND a.account = s.account
+            WHERE s.project = \(scope.project.rawValue) AND s.tenant = \(scope.tenant.rawValue)
+                AND s.account = \(account.rawValue) AND s.revoked_at IS NULL AND s.auth_time >= a.valid_since
                 AND s.last_used_at >= \(idleSince ?? .distantPast)
             ORDER BY s.last_used_at DESC, s.session LIMIT 1000
             """
@@ -76,7 +76,7 @@ extension SessionStore {
         in scope: Scope,
         now: Date
     ) async throws -> Int? {
-        try await gate.pass(account, in: scope.project, .signOut) {
+        try await gate.pass(account, in: scope, .signOut) {
             // Changes that end or open sessions lock the account; after the lock, the statement sees whether the
             // caller's session ended, and the last grant that began from one.
             try await database.transaction { transaction in
@@ -111,8 +111,10 @@ extension SessionStore {
             caller.map { session -> SQL in
                 """
                 EXISTS (
-                    SELECT FROM sessions c JOIN accounts a ON a.project = c.project AND a.account = c.account
-                    WHERE c.project = \(scope.project.rawValue) AND c.account = \(account.rawValue)
+                    SELECT FROM sessions c JOIN accounts a ON a.project = c.project AND a.tenant = c.tenant
+                        AND a.account = c.account
+                    WHERE c.project = \(scope.project.rawValue) AND c.tenant = \(scope.tenant.rawValue)
+                        AND c.account = \(account.rawValue)
                         AND c.session = \(session.rawValue) AND c.revoked_at IS NULL AND c.auth_time >= a.valid_since
                 )
                 """
@@ -136,7 +138,8 @@ extension SessionStore {
                 """
                 (EXISTS (TABLE ended) OR EXISTS (
                     SELECT FROM device_codes WHERE project = \(scope.project.rawValue) AND client = \(client)
-                        AND account = \(account.rawValue) AND session IS NOT NULL AND expires_at > \(now)
+                        AND tenant = \(scope.tenant.rawValue) AND account = \(account.rawValue)
+                        AND session IS NOT NULL AND expires_at > \(now)
                 ))
                 """
             } else { "true" }
@@ -148,7 +151,8 @@ extension SessionStore {
                 """
                 , valid_since = greatest(valid_since, (
                     SELECT auth_time FROM sessions
-                    WHERE project = \(scope.project.rawValue) AND account = \(account.rawValue)
+                    WHERE project = \(scope.project.rawValue) AND tenant = \(scope.tenant.rawValue)
+                        AND account = \(account.rawValue)
                         AND session = \(session.rawValue)
                 ))
                 """
@@ -156,7 +160,8 @@ extension SessionStore {
                 """
                 , valid_since = greatest(valid_since, \(Int64(now.timeIntervalSince1970)), (
                     SELECT max(auth_time) + 1 FROM sessions
-                    WHERE project = \(scope.project.rawValue) AND account = \(account.rawValue)
+                    WHERE project = \(scope.project.rawValue) AND tenant = \(scope.tenant.rawValue)
+                        AND account = \(account.rawValue)
                 ))
                 """
             }
@@ -168,8 +173,8 @@ extension SessionStore {
                 """
                 pending AS (
                     UPDATE accounts SET version = version + 1, revoked_version = version + 1 \(sql: validSince)
-                    WHERE project = \(scope.project.rawValue) AND account = \(account.rawValue)
-                        AND tenant = \(scope.tenant.rawValue) AND (SELECT may FROM caller) AND \(sql: isAny)
+                    WHERE project = \(scope.project.rawValue) AND tenant = \(scope.tenant.rawValue)
+                        AND account = \(account.rawValue) AND (SELECT may FROM caller) AND \(sql: isAny)
                     RETURNING NULL::text AS session
                 ),
                 """
@@ -188,8 +193,8 @@ extension SessionStore {
             ),
             ended AS (
                 UPDATE sessions SET revoked_at = \(now)
-                WHERE project = \(scope.project.rawValue) AND account = \(account.rawValue)
-                    AND tenant = \(scope.tenant.rawValue) AND revoked_at IS NULL AND \(sql: condition)
+                WHERE project = \(scope.project.rawValue) AND tenant = \(scope.tenant.rawValue)
+                    AND account = \(account.rawValue) AND revoked_at IS NULL AND \(sql: condition)
                     AND (SELECT may FROM caller)
                 RETURNING session
             ), codes AS (
@@ -210,8 +215,10 @@ extension SessionStore {
     static func isOlder(_ session: SessionID, than others: SQL, of account: AccountID, _ scope: Scope) -> SQL {
         """
         EXISTS (
-            SELECT FROM sessions c JOIN sessions o ON o.project = c.project AND o.account = c.account
-            WHERE c.project = \(scope.project.rawValue) AND c.account = \(account.rawValue)
+            SELECT FROM sessions c JOIN sessions o ON o.project = c.project AND o.tenant = c.tenant
+                AND o.account = c.account
+            WHERE c.project = \(scope.project.rawValue) AND c.tenant = \(scope.tenant.rawValue)
+                AND c.account = \(account.rawValue)
                 AND c.session = \(session.rawValue) AND o.auth_time > c.auth_time AND \(sql: others)
         )
         """

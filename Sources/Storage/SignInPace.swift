@@ -1,3 +1,4 @@
+import Domain
 import Postgres
 package import Projects
 
@@ -33,16 +34,29 @@ package struct SignInPace: Sendable {
     }
 
     /// A condition: whether an account has room for another sign-in.
-    func hasRoom(of project: SQL, _ account: SQL, now: Date) -> SQL {
-        Self.hasRoom(of: project, account, within: "\(room)", now: now)
+    func hasRoom(of account: AccountID, in scope: Scope, now: Date) -> SQL {
+        let key: SQL = """
+            v.project = \(scope.project.rawValue) AND v.tenant = \(scope.tenant.rawValue) AND v.account = \(account.rawValue)
+            """
+        return Self.hasRoom(where: key, within: "\(room)", now: now)
     }
 
-    /// - Parameter room: seconds.
-    static func hasRoom(of project: SQL, _ account: SQL, within room: SQL, now: Date) -> SQL {
+    /// The same for the account that a table's row names.
+    static func hasRoom(by row: SQL, within room: SQL, now: Date) -> SQL {
+        let key: SQL = """
+            v.project = \(sql: row).project AND v.tenant = \(sql: row).tenant AND v.account = \(sql: row).account
+            """
+        return hasRoom(where: key, within: room, now: now)
+    }
+
+    /// - Parameters:
+    ///   - key: a condition for the account's activity, `v`.
+    ///   - room: seconds.
+    private static func hasRoom(where key: SQL, within room: SQL, now: Date) -> SQL {
         """
         (
             SELECT v.sign_ins_until <= \(now)::timestamptz + make_interval(secs => \(sql: room)) FROM account_activity v
-            WHERE v.project = \(sql: project) AND v.account = \(sql: account)
+            WHERE \(sql: key)
         ) IS NOT FALSE
         """
     }

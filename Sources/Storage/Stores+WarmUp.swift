@@ -17,7 +17,7 @@ extension Stores {
     package func warmUp() async throws {
         guard let nobody = ProjectID(rawValue: "nobody") else { return }
         let scope = Scope(project: nobody)
-        let session = SessionKey(project: nobody, account: AccountID(""), session: SessionID(random: .system))
+        let session = SessionKey(scope: scope, account: AccountID(""), session: SessionID(random: .system))
         let longAgo = Date(timeIntervalSince1970: 0)
         let refresh = RefreshQuestion(key: session, secretHash: [], successor: nil, idleSince: nil, now: longAgo)
         let signIn = CandidatesQuestion(

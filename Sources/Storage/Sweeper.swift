@@ -197,7 +197,8 @@ package struct Sweeper: Service {
                             AND a.created_at < \(now.addingTimeInterval(-Self.guestLifetime))
                             AND a.email IS NULL AND a.phone_number IS NULL AND a.custom_auth IS NOT TRUE
                             AND NOT EXISTS (
-                                SELECT FROM account_merges m WHERE m.project = a.project AND m.survivor = a.account
+                                SELECT FROM account_merges m
+                                WHERE m.project = a.project AND m.tenant = a.tenant AND m.survivor = a.account
                             )
                         ORDER BY a.created_at LIMIT 1000 FOR UPDATE SKIP LOCKED
                     ) g
@@ -206,11 +207,13 @@ package struct Sweeper: Service {
                 RETURNING project, tenant, account
             ), sessions AS (
                 UPDATE sessions s SET revoked_at = \(now) FROM gone g
-                WHERE s.project = g.project AND s.account = g.account AND s.revoked_at IS NULL
+                WHERE s.project = g.project AND s.tenant = g.tenant AND s.account = g.account AND s.revoked_at IS NULL
             ), activity AS (
-                DELETE FROM account_activity v USING gone g WHERE v.project = g.project AND v.account = g.account
+                DELETE FROM account_activity v USING gone g WHERE v.project = g.project AND v.tenant = g.tenant
+                    AND v.account = g.account
             ), detached AS (
-                DELETE FROM detached_credentials d USING gone g WHERE d.project = g.project AND d.account = g.account
+                DELETE FROM detached_credentials d USING gone g WHERE d.project = g.project AND d.tenant = g.tenant
+                    AND d.account = g.account
             )
             INSERT INTO audit_log (project, recorded_at, tenant, account, action, actor)
             SELECT project, \(now), tenant, account, \(AuditAction.accountDeleted.rawValue),
@@ -227,7 +230,8 @@ package struct Sweeper: Service {
             """
             WITH done AS MATERIALIZED (
                 SELECT m.merge, a.project, a.tenant, a.account, a.email, a.phone_number
-                FROM account_merges m JOIN accounts a ON a.project = m.project AND a.account = m.merged
+                FROM account_merges m JOIN accounts a ON a.project = m.project AND a.tenant = m.tenant
+                    AND a.account = m.merged
                 WHERE m.undoable_until < \(now()) AND a.merged_into IS NOT NULL
                 ORDER BY m.undoable_until LIMIT 1000 FOR UPDATE OF a SKIP LOCKED
             ), emails AS (
@@ -240,21 +244,22 @@ package struct Sweeper: Service {
                     AND p.account = o.account
             ), passkeys AS (
                 DELETE FROM account_passkeys k USING done o
-                WHERE k.project = o.project AND k.account = o.account
+                WHERE k.project = o.project AND k.tenant = o.tenant AND k.account = o.account
             ), subjects AS (
                 DELETE FROM credential_subjects c
-                USING done o JOIN linked_credentials l ON l.project = o.project AND l.account = o.account
+                USING done o JOIN linked_credentials l ON l.project = o.project AND l.tenant = o.tenant
+                    AND l.account = o.account
                 WHERE c.project = l.project AND c.tenant = l.tenant AND c.provider = l.provider
                     AND c.subject = l.subject
             ), linked AS (
                 DELETE FROM linked_credentials l USING done o
-                WHERE l.project = o.project AND l.account = o.account
+                WHERE l.project = o.project AND l.tenant = o.tenant AND l.account = o.account
             ), activity AS (
                 DELETE FROM account_activity v USING done o
-                WHERE v.project = o.project AND v.account = o.account
+                WHERE v.project = o.project AND v.tenant = o.tenant AND v.account = o.account
             ), detached AS (
                 DELETE FROM detached_credentials d USING done o
-                WHERE d.project = o.project AND d.account = o.account
+                WHERE d.project = o.project AND d.tenant = o.tenant AND d.account = o.account
             ), emptied AS (
                 UPDATE accounts a SET version = a.version + 1, methods = '{}', email = NULL,
                     email_original = NULL, email_verified = false, initial_email = NULL, phone_number = NULL,
@@ -262,7 +267,7 @@ package struct Sweeper: Service {
                     password_updated_at = NULL, email_link = false, custom_attributes = NULL,
                     second_factors = NULL, passkeys = NULL
                 FROM done o
-                WHERE a.project = o.project AND a.account = o.account
+                WHERE a.project = o.project AND a.tenant = o.tenant AND a.account = o.account
             )
             UPDATE account_merges m SET record = NULL, undoable_until = NULL
             FROM done o

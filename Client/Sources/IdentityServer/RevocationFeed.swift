@@ -19,9 +19,15 @@ public final class RevocationFeed: Sendable {
     private struct State {
         var cursor: String?
         var sessions: [String: Int64] = [:]
-        var accounts: [String: Int64] = [:]
+        var accounts: [AccountKey: Int64] = [:]
         var tenants: [String: Int64] = [:]
         var lastRead: Date?
+    }
+
+    /// Two tenants may have accounts with the same ID.
+    private struct AccountKey: Hashable {
+        var tenant: String?
+        var id: String
     }
 
     private let url: URL
@@ -79,7 +85,7 @@ public final class RevocationFeed: Sendable {
         return state.withLock { state in
             if let session = token.sessionID, state.sessions[session] != nil { return true }
             if let tenant = token.tenantID, state.tenants[tenant] != nil { return true }
-            return state.accounts[token.uid].map { issuedAt <= $0 } ?? false
+            return state.accounts[AccountKey(tenant: token.tenantID, id: token.uid)].map { issuedAt <= $0 } ?? false
         }
     }
 
@@ -105,6 +111,8 @@ public final class RevocationFeed: Sendable {
         var request = URLRequest(url: url.appending(queryItems: [position]))
         request.setValue("Bearer \(try await accessToken())", forHTTPHeaderField: "Authorization")
         let response = try await HTTP.send(request)
+        // A refused cursor stays refused: the next reading begins anew.
+        if response.status == 400 { state.withLock { $0.cursor = nil } }
         guard response.status == 200 else { throw URLError(.badServerResponse) }
         return try JSONDecoder().decode(Page.self, from: response.body)
     }
@@ -116,7 +124,8 @@ public final class RevocationFeed: Sendable {
                 guard let time = Int64(event.revokedAt) else { continue }
                 switch event.type {
                 case "SESSION_REVOKED": if let id = event.sessionId { state.sessions[id] = time }
-                case "ACCOUNT_DISABLED": if let id = event.localId { state.accounts[id] = time }
+                case "ACCOUNT_DISABLED":
+                    if let id = event.localId { state.accounts[AccountKey(tenant: event.tenantId, id: id)] = time }
                 case "TENANT_DELETED": if let id = event.tenantId { state.tenants[id] = time }
                 default: continue
                 }

@@ -80,4 +80,20 @@ import Testing
         try await feed.read()
         await #expect(throws: TokenError.revoked) { try await verifier.verify(idToken: token) }
     }
+
+    @Test func tellsAccountsOfTenantsApart() async throws {
+        let feed = feed()
+        let (_, user) = try await user()
+        let tenant = try await program.admin(
+            "POST",
+            "/v2/projects/demo-project/tenants",
+            #"{"displayName":"Northwind"}"#
+        )
+        let name = try #require((tenant["name"] as? String)?.split(separator: "/").last)
+        let accounts = "/v1/projects/demo-project/tenants/\(name)/accounts"
+        try await program.admin("POST", accounts, #"{"localId":"\#(user.uid)"}"#)
+        try await program.admin("POST", accounts + ":update", #"{"localId":"\#(user.uid)","disableUser":true}"#)
+        try await feed.read()
+        #expect(try await verifier(feed).verify(idToken: user.idToken()).uid == user.uid)
+    }
 }

@@ -156,7 +156,7 @@ extension AccountsService {
             let own = ApplicationSession(client: token.client, session: session, account: found.account, grant: grant)
             return own.isAlive ? own : nil
         }
-        let key = SessionKey(project: caller.project.id, account: token.account, session: session)
+        let key = SessionKey(scope: caller.scope, account: token.account, session: session)
         guard let found = try await sessions.application(key, secretHash: nil), found.isAlive,
             found.client == token.client
         else { return nil }

@@ -258,7 +258,7 @@ package struct AuthorizeApplication: Sendable {
                 let url = try url(of: request.answer, [("code", code)], caller)
                 return .leave(Destination(url: url, isDirect: isDirect))
             }
-            let browser = SessionKey(project: caller.project.id, account: user.account.id, session: user.session.id)
+            let browser = SessionKey(scope: caller.scope, account: user.account.id, session: user.session.id)
             let version = user.account.revokedVersion
             let grant = granted(request, to: client)
             return .device(isAllowed: try await decide(device, (browser, grant), revokedVersion: version, caller))

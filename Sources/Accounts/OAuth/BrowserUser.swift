@@ -42,18 +42,17 @@ extension AccountsService {
         isByUser: Bool? = nil,
         _ caller: Caller
     ) async throws -> BrowserUser? {
-        guard let cookie, let token = RefreshToken(cookie.reveal()), token.projectNumber == caller.project.number else {
-            return nil
-        }
+        guard let cookie, let token = RefreshToken(cookie.reveal()), token.projectNumber == caller.project.number,
+            token.tenant == caller.tenant
+        else { return nil }
         let found = try await sessions.browser(
-            SessionKey(project: caller.project.id, account: token.account, session: token.session),
+            SessionKey(scope: caller.scope, account: token.account, session: token.session),
             secretHash: token.browserHash,
             client: client,
             idleSince: caller.project.settings.sessionsIdle(at: now()),
             within: isByUser.map {
                 silentGrantLimits(of: token.account, to: client ?? "", isByUser: $0, caller)
             } ?? .none,
-            in: caller.scope,
             now: now()
         )
         guard let found else { return nil }

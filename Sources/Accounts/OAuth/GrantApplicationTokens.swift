@@ -56,7 +56,7 @@ package struct GrantApplicationTokens: Sendable {
             service.seconds < code.expiresAt && redirectURI ?? grant.redirectURI == grant.redirectURI
             && client.allows(redirectURI: grant.redirectURI)
             && grant.keyThumbprint ?? keyThumbprint == keyThumbprint
-        let key = { SessionKey(project: caller.project.id, account: AccountID(code.account), session: $0) }
+        let key = { SessionKey(scope: caller.scope, account: AccountID(code.account), session: $0) }
         if isGood {
             let begun = try await begin(
                 session,
@@ -109,12 +109,12 @@ package struct GrantApplicationTokens: Sendable {
             ),
             from: browser,
             isTold: settings.delivery.takes(.grantCreated),
-            in: caller.scope,
             now: service.now()
         )
         guard let begun else { return nil }
         let refreshToken = RefreshToken(
             projectNumber: caller.project.number,
+            tenant: caller.tenant,
             account: begun.account.id,
             session: session,
             secret: secret,
@@ -172,7 +172,7 @@ package struct GrantApplicationTokens: Sendable {
             )
             if let begun { return begun }
             try await endReplayed(
-                SessionKey(project: browser.project, account: browser.account, session: session),
+                SessionKey(scope: browser.scope, account: browser.account, session: session),
                 client,
                 caller
             )
@@ -182,7 +182,7 @@ package struct GrantApplicationTokens: Sendable {
 
     /// A code that was redeemed before ends what it gave.
     private func endReplayed(_ key: SessionKey, _ client: OAuthClient, _ caller: Caller) async throws {
-        if try await service.sessions.endReplayed(key, of: client.id, in: caller.scope, now: service.now()) {
+        if try await service.sessions.endReplayed(key, of: client.id, now: service.now()) {
             AccountEvent.refreshTokenReused.log(key.account, caller)
         }
     }

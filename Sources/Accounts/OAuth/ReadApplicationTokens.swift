@@ -74,7 +74,7 @@ package struct ReadApplicationTokens: Sendable {
     package func revoke(_ text: Secret, by client: OAuthClient, _ caller: Caller) async throws {
         if let token = try await service.accessToken(text, caller) {
             guard token.client == client.id, let session = SessionID(rawValue: token.session) else { return }
-            let key = SessionKey(project: caller.project.id, account: token.account, session: session)
+            let key = SessionKey(scope: caller.scope, account: token.account, session: session)
             _ = try await end(key, secretHash: nil, client, caller)
         } else if let token = RefreshToken(text.reveal()), let key = key(of: token, caller) {
             guard try await !end(key, secretHash: token.secretHash, client, caller) else { return }
@@ -95,13 +95,12 @@ package struct ReadApplicationTokens: Sendable {
             of: client.id,
             secretHash: secretHash,
             isTold: caller.project.settings.delivery.takes(.grantEnded),
-            in: caller.scope,
             now: service.now()
         )
     }
 
     private func key(of token: RefreshToken, _ caller: Caller) -> SessionKey? {
-        guard token.projectNumber == caller.project.number else { return nil }
-        return SessionKey(project: caller.project.id, account: token.account, session: token.session)
+        guard token.projectNumber == caller.project.number, token.tenant == caller.tenant else { return nil }
+        return SessionKey(scope: caller.scope, account: token.account, session: token.session)
     }
 }

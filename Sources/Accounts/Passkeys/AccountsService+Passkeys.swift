@@ -25,6 +25,7 @@ extension AccountsService {
         var metadata: Logger.Metadata = [
             "project.id": "\(caller.project.id)", "error.code": "\(error.rawValue)", "error.cause": "\(error)",
         ]
+        if caller.tenant != .none { metadata["tenant.id"] = "\(caller.tenant)" }
         if let account { metadata["account.id"] = "\(account)" }
         Logger.current.notice("Refused a passkey", metadata: metadata)
         return .passkey(.invalidResponse)

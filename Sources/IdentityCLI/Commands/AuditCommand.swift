@@ -17,7 +17,7 @@ struct AuditCommand: AsyncParsableCommand {
         @Option(help: "The project; default: entries of the deployment, such as signing keys and admin keys.")
         var project: String?
         @OptionGroup var tenant: TenantOption
-        @Option(help: "An account ID.") var account: String?
+        @Option(help: "An account ID, of the tenant or else of the project itself.") var account: String?
         @Option(help: "An action such as SIGNED_IN or SETTINGS_CHANGED.") var action: String?
         @Option(help: "An actor such as admin:… or account.") var actor: String?
         @Option(help: "From this date: 2026-01-31, or with a time 2026-01-31T12:00:00Z.")
@@ -72,14 +72,15 @@ struct AuditCommand: AsyncParsableCommand {
             }
             let rows = found.map { entry in
                 [
-                    entry.recordedAt.ISO8601Format(), entry.action, entry.actor, entry.account?.rawValue ?? "",
+                    entry.recordedAt.ISO8601Format(), entry.action, entry.actor, entry.tenant.rawValue,
+                    entry.account?.rawValue ?? "",
                     entry.provider?.rawValue ?? "", entry.resource ?? "", entry.changes.joined(separator: ","),
                     entry.addressPrefix ?? "", entry.operation ?? "", entry.reason ?? "",
                 ]
             }
             let header = [
-                "RECORDED AT", "ACTION", "ACTOR", "ACCOUNT", "PROVIDER", "RESOURCE", "CHANGES", "ADDRESS", "OPERATION",
-                "REASON",
+                "RECORDED AT", "ACTION", "ACTOR", "TENANT", "ACCOUNT", "PROVIDER", "RESOURCE", "CHANGES", "ADDRESS",
+                "OPERATION", "REASON",
             ]
             print(Table(header, rows).text(json: json))
         }

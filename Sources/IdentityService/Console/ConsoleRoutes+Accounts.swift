@@ -139,7 +139,7 @@ extension ConsoleRoutes {
         let sessions = try await accounts.admin.listSessions(localID: id, project)
         let detached = try await accounts.admin.listDetachedCredentials(localID: id, project)
         var query = AuditQuery()
-        query.account = account.id
+        (query.account, query.tenant) = (account.id, place.tenant)
         let history = try await accounts.listAuditEntries(query, project, after: nil, size: 20)
         let merges = try await accounts.mergeAccounts.undoable(of: account.id, project)
         var view = ConsoleAccount(account: account, place: place, visit: visit)

@@ -59,7 +59,8 @@ extension JSONWriter {
             member("localId", account.rawValue)
             member("sessionId", session.rawValue)
         case .account(let account):
-            member("eventId", "account.\(account).\(revocation.revokedAt.milliseconds)")
+            let tenant = revocation.tenant == .none ? "" : "@\(revocation.tenant)"
+            member("eventId", "account\(tenant).\(account).\(revocation.revokedAt.milliseconds)")
             member("type", "ACCOUNT_DISABLED")
             member("localId", account.rawValue)
         case .tenant:

@@ -156,7 +156,7 @@ private enum CandidateParts {
                 n.caller = a.account AS is_caller, a.*
             FROM meant m
             JOIN asked n ON n.number = m.number
-            JOIN \(sql: AccountRow.keyed(project: "n.project", account: "m.account")) a ON a.tenant = n.tenant
+            CROSS JOIN \(sql: AccountRow.keyed(by: "n", account: "m.account")) a
             LEFT JOIN owner o ON o.number = m.number AND o.account = m.account
             LEFT JOIN holder h ON h.number = m.number AND h.account = m.account
         )
@@ -178,12 +178,12 @@ private enum CandidateParts {
                         AND NOT f.is_withdrawn AND NOT f.is_blocked
                         AND (f.email IS NOT NULL OR NOT n.adopts
                             OR EXISTS (SELECT FROM holder h WHERE h.number = n.number))
-                        AND \(sql: SignInPace.hasRoom(of: "f.project", "f.account", within: "n.room", now: now))
-                    ORDER BY f.project, f.account OFFSET 0
+                        AND \(sql: SignInPace.hasRoom(by: "f", within: "n.room", now: now))
+                    ORDER BY f.project, f.tenant, f.account OFFSET 0
                 ) c
                 CROSS JOIN LATERAL (
                     SELECT account, valid_since FROM accounts
-                    WHERE project = c.project AND account = c.owner AND tenant IS NOT NULL AND version = c.version
+                    WHERE project = c.project AND tenant = c.tenant AND account = c.owner AND version = c.version
                     FOR SHARE \(sql: skip)
                 ) a
             )
@@ -211,7 +211,8 @@ private enum CandidateParts {
             SELECT * FROM (
                 SELECT *, (
                     SELECT s.revoked_at IS NULL AND s.auth_time >= c.valid_since FROM sessions s
-                    WHERE s.project = c.project AND s.account = c.account AND s.session = c.new_session
+                    WHERE s.project = c.project AND s.tenant = c.tenant
+                        AND s.account = c.account AND s.session = c.new_session
                 ) AS is_open
                 FROM chosen c
             ) c
@@ -228,7 +229,7 @@ private enum CandidateParts {
         FROM found a
         LEFT JOIN target t ON t.number = a.number
         \(sql: AccountRow.joinsWithoutActivity)
-        LEFT JOIN \(sql: SessionRow.keyed(project: "a.project", account: "a.account", session: "a.session")) s ON a.is_caller
+        LEFT JOIN \(sql: SessionRow.keyed(by: "a", session: "a.session")) s ON a.is_caller
         """
 }
 

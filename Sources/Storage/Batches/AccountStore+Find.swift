@@ -30,10 +30,9 @@ extension AccountStore {
                 \(questions.map(\.scope.tenant.rawValue))::text[], \(questions.map(\.account.rawValue))::text[],
                 \(questions.map { $0.session?.rawValue ?? "" })::text[]) WITH ORDINALITY
                 n (project, tenant, account, session, number)
-            JOIN \(sql: AccountRow.keyed(project: "n.project", account: "n.account")) a
-                ON a.tenant = n.tenant AND a.merged_into IS NULL
+            JOIN \(sql: AccountRow.keyed(by: "n")) a ON a.merged_into IS NULL
             \(sql: AccountRow.joins)
-            LEFT JOIN \(sql: SessionRow.keyed(project: "a.project", account: "a.account", session: "n.session")) s ON true
+            LEFT JOIN \(sql: SessionRow.keyed(by: "a", session: "n.session")) s ON true
             """,
             into: BatchAnswers<FoundAccount?>(repeating: nil, count: questions.count)
         ) { answers, row in
@@ -104,8 +103,8 @@ extension AccountStore {
             )
             SELECT f.number, \(sql: AccountRow.columns)
             FROM first f
-            JOIN \(sql: AccountRow.keyed(project: "f.project", account: "f.account")) a ON a.tenant = f.tenant
-                AND (a.merged_into IS NULL OR (\(questions.map(\.merged))::bool[])[f.number])
+            JOIN \(sql: AccountRow.keyed(by: "f")) a
+                ON a.merged_into IS NULL OR (\(questions.map(\.merged))::bool[])[f.number]
             \(sql: AccountRow.joins)
             ORDER BY f.number, f.kind, f.place, f.account
             """,

@@ -290,8 +290,8 @@ struct NewAccount: Sendable {
                 attributes, second_factor, second_factor_identifier, now, now, user_agent, address_prefix
             FROM target WHERE new_session <> ''
         ), activity AS (
-            INSERT INTO account_activity (project, account, last_sign_in_at, last_refresh_at)
-            SELECT project, account, now, now FROM target WHERE new_session <> ''
+            INSERT INTO account_activity (project, tenant, account, last_sign_in_at, last_refresh_at)
+            SELECT project, tenant, account, now, now FROM target WHERE new_session <> ''
         ), audit AS (
             INSERT INTO audit_log (project, recorded_at, tenant, account, provider, resource, action, changes,
                 address_prefix, \(sql: AuditOrigin.arrayNames))

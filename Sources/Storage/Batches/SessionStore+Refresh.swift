@@ -7,12 +7,12 @@ package import Sessions
 
 /// The key of a session's row.
 package struct SessionKey: Sendable, Hashable {
-    package var project: ProjectID
+    package var scope: Scope
     package var account: AccountID
     package var session: SessionID
 
-    package init(project: ProjectID, account: AccountID, session: SessionID) {
-        self.project = project
+    package init(scope: Scope, account: AccountID, session: SessionID) {
+        self.scope = scope
         self.account = account
         self.session = session
     }
@@ -61,7 +61,6 @@ package struct RefreshCandidate: Sendable {
     package var isIdle: Bool
     /// Nil if the account was deleted.
     package var account: Account?
-    package var tenant: TenantID
     /// What the user granted the application; nil for the project's own apps.
     package var grant: ApplicationGrant?
     package var standing: Standing
@@ -105,7 +104,7 @@ extension SessionStore {
         // A request that finds the row locked waits for the lock on its own, then re-reads the row.
         for _ in 0..<3 {
             guard case .busy = answer else { break }
-            answer = try await gate.pass(question.key.account, in: question.key.project, .session) {
+            answer = try await gate.pass(question.key.account, in: question.key.scope, .session) {
                 try await Self.ask([question], skipsLocked: false, database.repeating).first?.get() ?? .notFound
             }
         }
@@ -159,8 +158,8 @@ extension SessionStore {
             WITH \(sql: limits.taking)
             SELECT m.passed, s.secret_hash, s.generation, s.retired_below, s.rotations
             FROM limits m
-            LEFT JOIN sessions s ON \(sql: limits.havePassed) AND s.project = \(key.project.rawValue)
-                AND s.account = \(key.account.rawValue) AND s.session = \(key.session.rawValue)
+            LEFT JOIN sessions s ON \(sql: limits.havePassed) AND s.project = \(key.scope.project.rawValue)
+                AND s.tenant = \(key.scope.tenant.rawValue) AND s.account = \(key.account.rawValue) AND s.session = \(key.session.rawValue)
             """
         ) { row -> SessionHistory? in
             try limits.check(passed: try row.next())
@@ -181,8 +180,7 @@ private enum RefreshParts {
     /// The sessions, and what each presented token is to its session.
     static func found(_ questions: [RefreshQuestion], dueSince due: Date, byPlace: Bool) -> SQL {
         let keyed = SessionRow.keyed(
-            project: "n.project",
-            account: "n.account",
+            by: "n",
             session: "n.session",
             columns: byPlace ? "ctid AS place, *" : "*"
         )
@@ -192,12 +190,13 @@ private enum RefreshParts {
                     s.last_used_at < n.idle_since AS is_idle,
                     s.secret_hash IN (n.hash, n.next) AS is_known,
                     s.secret_hash = n.hash AND n.next <> '' AS rotates, s.previous_hash = n.hash AS is_previous
-                FROM unnest(\(questions.map(\.key.project.rawValue))::text[],
+                FROM unnest(\(questions.map(\.key.scope.project.rawValue))::text[],
+                    \(questions.map(\.key.scope.tenant.rawValue))::text[],
                     \(questions.map(\.key.account.rawValue))::text[], \(questions.map(\.key.session.rawValue))::text[],
                     \(questions.map(\.secretHash))::bytea[], \(questions.map { $0.successor ?? [] })::bytea[],
                     \(questions.map { $0.idleSince ?? .distantPast })::timestamptz[],
                     \(questions.map { $0.client ?? "" })::text[])
-                    WITH ORDINALITY n (project, account, session, hash, next, idle_since, client, number)
+                    WITH ORDINALITY n (project, tenant, account, session, hash, next, idle_since, client, number)
                 JOIN \(sql: keyed) s
                     ON coalesce(s.client || coalesce(' ' || (s.application_grant ->> 'keyThumbprint'), ''), '') = n.client
             )
@@ -218,9 +217,9 @@ private enum RefreshParts {
     static func locked(skipsLocked: Bool) -> SQL {
         """
         locked AS MATERIALIZED (
-            SELECT s.number, s.project, s.account, s.session, \(sql: skipsLocked ? "s.place," : "") s.is_due,
+            SELECT s.number, s.project, s.tenant, s.account, s.session, \(sql: skipsLocked ? "s.place," : "") s.is_due,
                 CASE WHEN s.rotates THEN s.next END AS next
-            FROM (SELECT * FROM found s WHERE \(sql: isWritten) ORDER BY project, account, session OFFSET 0) s
+            FROM (SELECT * FROM found s WHERE \(sql: isWritten) ORDER BY project, tenant, account, session OFFSET 0) s
             CROSS JOIN LATERAL (
                 SELECT FROM sessions r
                 WHERE \(sql: isSame("r", "s", byPlace: skipsLocked)) AND r.revoked_at IS NULL
@@ -252,8 +251,8 @@ private enum RefreshParts {
         byPlace
             ? "\(sql: row).ctid = \(sql: other).place"
             : """
-            \(sql: row).project = \(sql: other).project AND \(sql: row).account = \(sql: other).account
-            AND \(sql: row).session = \(sql: other).session
+            \(sql: row).project = \(sql: other).project AND \(sql: row).tenant = \(sql: other).tenant
+            AND \(sql: row).account = \(sql: other).account AND \(sql: row).session = \(sql: other).session
             """
     }
 
@@ -261,10 +260,10 @@ private enum RefreshParts {
     static func due(skipsLocked: Bool) -> SQL {
         """
         due AS MATERIALIZED (
-            SELECT k.project, k.account
-            FROM (SELECT * FROM locked WHERE is_due ORDER BY project, account OFFSET 0) k
+            SELECT k.project, k.tenant, k.account
+            FROM (SELECT * FROM locked WHERE is_due ORDER BY project, tenant, account OFFSET 0) k
             CROSS JOIN LATERAL (
-                SELECT FROM account_activity WHERE project = k.project AND account = k.account
+                SELECT FROM account_activity WHERE project = k.project AND tenant = k.tenant AND account = k.account
                 FOR NO KEY UPDATE \(sql: skipsLocked ? "SKIP LOCKED" : "")
             ) v
         )
@@ -276,7 +275,7 @@ private enum RefreshParts {
         """
         activity AS (
             UPDATE account_activity v SET last_refresh_at = \(now) FROM due d
-            WHERE v.project = d.project AND v.account = d.account
+            WHERE v.project = d.project AND v.tenant = d.tenant AND v.account = d.account
         )
         """
     }
@@ -286,11 +285,10 @@ private enum RefreshParts {
         SELECT s.number, \(sql: AccountRow.linkedColumns),
             s.number NOT IN (SELECT number FROM locked) AND s.revoked_at IS NULL AND \(sql: isWritten),
             s.is_idle, s.is_known, s.rotates, s.is_previous, s.successor_used_at = '-infinity',
-            nullif(s.successor_used_at, '-infinity'), s.tenant, s.application_grant::text, \(sql: SessionRow.columns), a.account IS NOT NULL,
+            nullif(s.successor_used_at, '-infinity'), s.application_grant::text, \(sql: SessionRow.columns), a.account IS NOT NULL,
             \(sql: AccountRow.ownColumnsWithoutActivity)
         FROM found s
-        LEFT JOIN \(sql: AccountRow.keyed(project: "s.project", account: "s.account")) a
-            ON a.tenant = s.tenant AND a.merged_into IS NULL
+        LEFT JOIN \(sql: AccountRow.keyed(by: "s")) a ON a.merged_into IS NULL
         \(sql: AccountRow.joinsWithoutActivity)
         """
 }
@@ -326,7 +324,6 @@ private struct RefreshRow {
         let isPrevious: Bool = try row.next(Bool?.self) ?? false
         let isRetired: Bool = try row.next(Bool?.self) ?? false
         let successorUsedAt: Date? = try row.next()
-        let tenant: String = try row.next()
         let grant: String? = try row.next()
         guard let session = try SessionRow.decode(&row) else { return nil }
         let exists: Bool = try row.next()
@@ -343,7 +340,6 @@ private struct RefreshRow {
             session: session,
             isIdle: isIdle,
             account: account,
-            tenant: TenantID(rawValue: tenant),
             grant: try grant.map { try ApplicationGrant(json: $0) },
             standing: standing,
             generation: session.generation + (rotates ? 1 : 0)

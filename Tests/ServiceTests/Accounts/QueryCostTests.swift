@@ -64,7 +64,8 @@ extension TestService {
             """
             WITH n AS (SELECT lpad(n::text, 8, '0') AS id, n FROM generate_series(\(first), \(count)) n),
             activity AS (
-                INSERT INTO account_activity (project, account, last_sign_in_at) SELECT \(project), id, now() FROM n
+                INSERT INTO account_activity (project, tenant, account, last_sign_in_at)
+                SELECT \(project), '', id, now() FROM n
             ), linked AS (
                 INSERT INTO linked_credentials (project, account, provider, tenant, subject, linked_at, updated_at)
                 SELECT \(project), id, 'google.com', '', id, now(), now() FROM n

@@ -340,6 +340,10 @@ struct RevocationFeedTests {
                 (cursor(#"{"position":{"date":1e300,"owner":"","session":""}}"#), "INVALID_PAGE_SELECTION"),
                 (cursor(#"{"position":\#(place),"end":-1e300}"#), "INVALID_PAGE_SELECTION"),
                 (cursor(#"{"position":{"date":0,"owner":"\u0000","session":""}}"#), "INVALID_PAGE_SELECTION"),
+                (
+                    cursor(#"{"position":{"date":0,"tenant":"\u0000","owner":"","session":""}}"#),
+                    "INVALID_PAGE_SELECTION"
+                ),
                 ("pageSize=-1", "INVALID_PAGE_SELECTION"), ("pageSize=x", "INVALID_PAGE_SELECTION"),
                 ("tokenLifetime=0", "INVALID_DURATION"), ("tokenLifetime=1209601", "INVALID_DURATION"),
                 ("tokenLifetime=", "INVALID_DURATION"), ("tokenLifetime=1h", "INVALID_DURATION"),
@@ -371,6 +375,11 @@ struct RevocationFeedTests {
             _ = try await service.admin("accounts:update", ["localId": JSON(users[2].localID), "disableUser": true])
             _ = try await service.call("accounts:delete", ["idToken": JSON(users[3].idToken)])
             _ = try await service.admin("tenants/\(tenant)", method: "DELETE", version: "v2")
+            // Of another tenant, with the ID of one that is still good.
+            let twin: JSON = ["localId": JSON(users[0].localID)]
+            let accounts = "tenants/\(try await service.makeTenant("second"))/accounts"
+            try await service.admin(accounts, twin).expectOK()
+            try await service.admin(accounts + ":update", twin.merging(["disableUser": true])).expectOK()
             let claims = FileManager.default.temporaryDirectory.appending(path: "claims-\(UUID().uuidString).json")
             defer { try? FileManager.default.removeItem(at: claims) }
             try Data(JSON.array(users.map(\.claims)).text.utf8).write(to: claims)

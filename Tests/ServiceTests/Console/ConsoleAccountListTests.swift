@@ -43,8 +43,8 @@ struct ConsoleAccountListTests {
             try await service.stores.database.execute(
                 """
                 WITH activity AS (
-                    INSERT INTO account_activity (project, account, last_sign_in_at)
-                    SELECT \(project), \(id), to_timestamp(\(lastSignInAt.map { Double($0) }))
+                    INSERT INTO account_activity (project, tenant, account, last_sign_in_at)
+                    SELECT \(project), \(tenant), \(id), to_timestamp(\(lastSignInAt.map { Double($0) }))
                 )
                 INSERT INTO accounts (project, account, tenant, methods, valid_since, email, email_original,
                     email_verified, disabled, second_factors, created_at)

@@ -133,8 +133,8 @@ struct HotPlanTests {
                 INSERT INTO linked_credentials (project, account, provider, tenant, subject, email, linked_at, updated_at)
                 SELECT \(project), account, 'google.com', '', account, account || '@example.com', now(), now() FROM n
             ), activity AS (
-                INSERT INTO account_activity (project, account, last_sign_in_at, last_refresh_at)
-                SELECT \(project), account, now(), now() FROM n
+                INSERT INTO account_activity (project, tenant, account, last_sign_in_at, last_refresh_at)
+                SELECT \(project), '', account, now(), now() FROM n
             ), tokens AS (
                 INSERT INTO used_id_tokens (project, token_hash, expires_at)
                 SELECT \(project), sha256(account::bytea), now() FROM n
@@ -157,7 +157,7 @@ struct HotPlanTests {
         )
         let scope = Scope(project: project)
         let key = SessionKey(
-            project: scope.project,
+            scope: scope,
             account: AccountID("00000001"),
             session: SessionID(random: .system)
         )

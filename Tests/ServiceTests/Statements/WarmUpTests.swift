@@ -48,7 +48,8 @@ struct WarmUpTests {
         #expect(before.map(\.count) == [4, 4, 4] && before.joined().allSatisfy { $0.hasSuffix("true") }, "\(before)")
 
         let project = try #require(ProjectID(rawValue: "some-project"))
-        let key = SessionKey(project: project, account: AccountID("ada"), session: SessionID(random: .system))
+        let scope = Scope(project: project)
+        let key = SessionKey(scope: scope, account: AccountID("ada"), session: SessionID(random: .system))
         let hash = [UInt8](repeating: 1, count: 32)
         let question = RefreshQuestion(key: key, secretHash: hash, successor: hash, idleSince: Date(), now: Date())
         let ada = FederatedIdentity(
@@ -59,7 +60,6 @@ struct WarmUpTests {
         )
         let refreshed = try await stores.sessions.refresh(question)
         #expect(refreshed == nil)
-        let scope = Scope(project: project)
         let found = try await stores.accounts.find(key.account, session: key.session, in: scope)
         #expect(found == nil)
         _ = try await stores.accounts.candidates(for: ada, caller: (key.account, key.session), in: scope)

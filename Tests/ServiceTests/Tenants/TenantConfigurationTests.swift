@@ -334,13 +334,6 @@ struct TenantConfigurationTests {
             ) { try $0.next(Int64.self) }.first
             if let count, count > 0 { counts[table] = count }
         }
-        let orphans = try await client.query(
-            """
-            SELECT count(*) FROM account_activity v
-            WHERE NOT EXISTS (SELECT FROM accounts a WHERE a.project = v.project AND a.account = v.account)
-            """
-        ) { try $0.next(Int64.self) }.first
-        if let orphans, orphans > 0 { counts["account_activity"] = orphans }
         return counts
     }
 

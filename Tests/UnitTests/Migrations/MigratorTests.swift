@@ -207,32 +207,78 @@ struct MigratorTests {
     }
 
     /// Makes the schema as a program of before the first release left it, with some of its migrations noted.
-    private func makeEarlier(_ client: PostgresClient, upTo last: String) async throws -> Migration.Earlier {
+    private func makeEarlier(
+        _ client: PostgresClient,
+        from first: String = "20261121T000000_createSchema",
+        upTo last: String
+    ) async throws -> Migration.Earlier {
         try await Migrator(client).migrate()
         for sql: SQL in [
             "ALTER TABLE sessions ADD COLUMN code_hash bytea, ADD COLUMN code_until timestamptz",
             "ALTER TABLE oob_codes ADD COLUMN phone_number text", "DROP INDEX outbox_given_up_idx",
             "ALTER TABLE signing_keys ADD COLUMN retired_at timestamptz",
+        ] where first != last {
+            try await client.execute(sql)
+        }
+        for (table, rest) in [
+            ("accounts", ""), ("account_activity", ""), ("linked_credentials", ", provider"), ("sessions", ", session"),
+            ("detached_credentials", ", version, provider"),
+        ] as [(SQL, SQL)] {
+            try await client.execute("ALTER TABLE \(sql: table) DROP CONSTRAINT \(sql: table)_pkey")
+            try await client.execute("ALTER TABLE \(sql: table) ADD PRIMARY KEY (project, account\(sql: rest))")
+        }
+        for sql: SQL in [
+            "ALTER TABLE account_activity DROP COLUMN tenant", "ALTER TABLE device_codes DROP COLUMN tenant",
+            "DROP INDEX accounts_disabled_at_idx, account_passkeys_account_idx, account_merges_survivor_idx",
+            "DROP INDEX sessions_active_idx, sessions_granted_idx, sessions_revoked_at_idx, audit_log_account_idx",
+            "CREATE INDEX audit_log_account_idx ON audit_log (project, account, recorded_at, entry)",
+            "CREATE INDEX accounts_tenant_idx ON accounts (project, tenant, account) WHERE tenant <> ''",
+            "CREATE INDEX accounts_disabled_at_idx ON accounts (project, disabled_at, account)",
+            "CREATE INDEX account_passkeys_account_idx ON account_passkeys (project, account)",
+            "CREATE INDEX account_merges_survivor_idx ON account_merges (project, survivor)",
+            "CREATE INDEX sessions_active_idx ON sessions (project, account, auth_time)",
+            "CREATE INDEX sessions_granted_idx ON sessions (project, client, account, session)",
+            "CREATE INDEX sessions_revoked_at_idx ON sessions (project, revoked_at, account, session)",
         ] {
             try await client.execute(sql)
         }
-        let earlier = try #require(Schema.createSchema.earlier)
+        let earlier = try #require(Schema.createSchema.earlier.first { $0.first == first })
         try await client.execute("UPDATE schema_migrations SET name = \(earlier.first) WHERE position = 1")
-        try await client.execute("INSERT INTO schema_migrations VALUES (2, \(last), now())")
+        if first != last { try await client.execute("INSERT INTO schema_migrations VALUES (2, \(last), now())") }
         return earlier
     }
 
-    @Test("the migrations of before the first release become the one that has their schema", .database)
-    func takesOver() async throws {
+    @Test(
+        "the migrations of before the first release become the one that has their schema, and what they held stays",
+        .database,
+        arguments: Schema.createSchema.earlier.map { [$0.first, $0.last] }
+    )
+    func takesOver(_ series: [String]) async throws {
         try await withClient { client async throws in
-            let earlier = try await makeEarlier(client, upTo: "20261129T200000_countAccountSignIns")
+            let earlier = try await makeEarlier(client, from: series[0], upTo: series[1])
             try await client.execute("INSERT INTO tenants VALUES ('p', 't', NULL, false, '{}', now())")
+            try await client.execute(
+                """
+                INSERT INTO accounts (project, tenant, account, valid_since, created_at)
+                VALUES ('p', '', 'ada', 1, now()), ('p', 't', 'bob', 1, now())
+                """
+            )
+            try await client.execute(
+                """
+                INSERT INTO account_activity (project, account, last_sign_in_at)
+                VALUES ('p', 'ada', now()), ('p', 'bob', now()), ('p', 'nobody', now())
+                """
+            )
             #expect(try await Migrator(client).plan().map(\.name) == [Schema.createSchema.name])
             #expect(try await Migrator(client).migrate() == [Schema.createSchema.name])
             #expect(try await Migrator(client).migrate() == [])
             #expect(try await Migrator(client).hasAll())
             #expect(try await Migrator.fingerprint(client) == earlier.fingerprint, "as `pg_dump -s` had it")
             #expect(try await client.query("SELECT count(*) FROM tenants") { try $0.next() } == [1])
+            let active = try await client.query("SELECT tenant || '/' || account FROM account_activity ORDER BY 1") {
+                try $0.next(String.self)
+            }
+            #expect(active == ["/ada", "t/bob"])
         }
     }
 

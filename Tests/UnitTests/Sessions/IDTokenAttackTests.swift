@@ -151,6 +151,7 @@ import Testing
     func otherKinds() throws {
         let refresh = RefreshToken(
             projectNumber: ProjectNumber(rawValue: 123_456_789_012),
+            tenant: .none,
             account: AccountID("a.b"),
             session: try TokenParts.session(),
             secret: Secret(RandomSource.system.handle()),

@@ -16,11 +16,13 @@ import Testing
 
     private func token(
         _ account: String = "abcdefghijklmnopqrstuvwxyz01",
+        tenant: TenantID = .none,
         secret: String = RandomSource { [UInt8](0..<UInt8($0)) }.handle(),
         generation: Int = 258
     ) -> RefreshToken {
         RefreshToken(
             projectNumber: number,
+            tenant: tenant,
             account: AccountID(account),
             session: session,
             secret: Secret(secret),
@@ -103,6 +105,11 @@ import Testing
         for number in ["", "01", "+1", " 1", "1 ", "-0", "0x1", "1e3", "１", "9223372036854775808", "a"] {
             #expect(read("\(number).a.\(session).\(secret)") == nil, "\(number)")
         }
+        #expect(read("1/t.a.\(session).\(secret)")?.tenant == TenantID(rawValue: "t"))
+        #expect(read("1.t/a.\(session).\(secret)")?.tenant == TenantID.none)
+        for scope in ["1/", "/t", "1/t\u{0}", "01/t", "1 /t"] {
+            #expect(read("\(scope).a.\(session).\(secret)") == nil, "\(scope)")
+        }
         for other in [
             "", session + "A", String(session.dropLast()), "AAECAwQFBgcICQoLDA0ODx", session + "==", "session",
         ] {
@@ -134,6 +141,14 @@ import Testing
         let plain = String(decoding: try #require(Base64URL.decode(other.text)), as: UTF8.self)
         let moved = try #require(RefreshToken(Base64URL.encode(Array(plain.replacing("a.c", with: "a.b").utf8))))
         #expect(moved.account == token.account && !moved.isGenuine(under: ring))
+        // Nor a tenant's for the project's: the account may have the same ID there.
+        let own = try #require(RefreshToken(self.token("a.b", tenant: TenantID(rawValue: "t-1")).text))
+        #expect(own.tenant == TenantID(rawValue: "t-1") && own.isGenuine(under: ring))
+        let plainOwn = String(decoding: try #require(Base64URL.decode(own.text)), as: UTF8.self)
+        for tenant in ["", "/t-2"] {
+            let text = plainOwn.replacing("/t-1", with: tenant)
+            #expect(RefreshToken(Base64URL.encode(Array(text.utf8)))?.isGenuine(under: ring) == false)
+        }
         // Of releases without proofs.
         let old = "123456789012.a.b.\(session.rawValue).\(token.secret.reveal())"
         let without = try #require(RefreshToken(Base64URL.encode(Array(old.utf8))))

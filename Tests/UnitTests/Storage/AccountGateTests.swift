@@ -9,9 +9,9 @@ import TestKit
 struct AccountGateTests {
     private let gate = AccountGate()
     private let ada = AccountID("ada")
-    private let project: ProjectID
+    private let scope: Scope
 
-    init() throws { project = try #require(ProjectID(rawValue: "tea-garden")) }
+    init() throws { scope = Scope(project: try #require(ProjectID(rawValue: "tea-garden"))) }
 
     /// Requests that stay inside until the exit opens.
     private struct Crowd: Sendable {
@@ -24,7 +24,7 @@ struct AccountGateTests {
         (0..<count).map { _ in
             Task {
                 do {
-                    try await gate.pass(ada, in: project, lane) {
+                    try await gate.pass(ada, in: scope, lane) {
                         crowd.inside.increment()
                         await crowd.exit.pass()
                     }
@@ -41,8 +41,8 @@ struct AccountGateTests {
         let tasks = come(56, .change, crowd)
         try await waitUntil { crowd.refused.value == 6 }
         #expect(crowd.inside.value == 2)
-        try await gate.pass(ada, in: project, .signIn) {}
-        try await gate.pass(AccountID("eve"), in: project, .change) {}
+        try await gate.pass(ada, in: scope, .signIn) {}
+        try await gate.pass(AccountID("eve"), in: scope, .change) {}
         crowd.exit.open()
         for task in tasks { try await task.value }
         #expect(crowd.inside.value == 50 && crowd.refused.value == 6)
