@@ -38,7 +38,13 @@ struct PackageTests {
             let control = try await Self.run("dpkg-deb -e \(package) control && cat control/conffiles", in: folder)
             #expect(control.trimmingCharacters(in: .newlines) == "/etc/identity/identity.yaml")
             _ = try await Self.run("for f in control/p*; do sh -n $f; done; rm -r control", in: folder)
-            _ = try await Self.run("sha256sum --quiet -c SHA256SUMS", in: folder)
+            let symbols = try await Self.run(
+                "dpkg-deb -x identity-dbgsym_*.deb s && cd s/usr/lib/debug/.build-id && readelf -n */*.debug; echo */*.debug",
+                in: folder
+            )
+            let id = try #require(symbols.firstMatch(of: /Build ID: ([0-9a-f]+)/)?.1)
+            #expect(symbols.hasSuffix("\n\(id.prefix(2))/\(id.dropFirst(2)).debug\n"), "\(symbols)")
+            _ = try await Self.run("rm -r s; sha256sum --quiet -c SHA256SUMS", in: folder)
             let tarball = try await Self.run("tar -tzf identity-\(Release.version)-linux-*.tar.gz", in: folder)
             #expect(tarball.contains("/identity\n") && tarball.contains("/docs/operations/production.md\n"))
             let image = try await Self.run("ls docker; cat docker/Dockerfile", in: folder)
