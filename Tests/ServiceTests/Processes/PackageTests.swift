@@ -43,7 +43,7 @@ struct PackageTests {
                 in: folder
             )
             let id = try #require(symbols.firstMatch(of: /Build ID: ([0-9a-f]+)/)?.1)
-            #expect(symbols.hasSuffix("\n\(id.prefix(2))/\(id.dropFirst(2)).debug\n"), "\(symbols)")
+            #expect(symbols.hasSuffix("\n\(id.prefix(2))/\(id.dropFirst(2)).debug"), "\(symbols)")
             _ = try await Self.run("rm -r s; sha256sum --quiet -c SHA256SUMS", in: folder)
             let tarball = try await Self.run("tar -tzf identity-\(Release.version)-linux-*.tar.gz", in: folder)
             #expect(tarball.contains("/identity\n") && tarball.contains("/docs/operations/production.md\n"))
