@@ -21,8 +21,18 @@ package struct Profile: Sendable, Hashable, Codable {
 
 extension Profile {
     /// A member of a profile, described once: messages, files, statements and definitions read this list.
-    package struct Field: Sendable {
-        package typealias Path = WritableKeyPath<Profile, String?> & Sendable
+    ///
+    /// Its raw value is its name in the definition of a provider.
+    package enum Field: String, Sendable, CaseIterable {
+        case displayName
+        case photoURL
+        case screenName
+        case language
+        case timeZone
+        case dateOfBirth
+        case firstName
+        case lastName
+        case nickName
 
         package struct Places: OptionSet, Sendable {
             package let rawValue: Int
@@ -39,50 +49,63 @@ extension Profile {
             fileprivate static let everywhere: Places = [.account, .identity, .firebaseFile]
         }
 
-        /// In the definition of a provider.
-        package let name: String
-        /// In messages and files.
-        package let wireName: String
-        package let path: any Path
-        /// In the tables of the places that keep it.
-        package let column: StaticString
-        /// The claim of OpenID Connect Core 1.0 §5.1.
-        package let claim: String
-        package let places: Places
-
-        package var isURL: Bool { claim == "picture" }
-
-        fileprivate init(
-            _ name: String,
-            _ path: any Path,
-            column: StaticString = "",
-            claim: String,
-            wireName: String? = nil,
-            in places: Places = []
-        ) {
-            (self.name, self.path, self.column, self.claim) = (name, path, column, claim)
-            (self.wireName, self.places) = (wireName ?? name, places)
+        private var facts: (column: StaticString, claim: String, places: Places) {
+            switch self {
+            case .displayName: ("display_name", "name", .everywhere)
+            case .photoURL: ("photo_url", "picture", .everywhere)
+            case .screenName: ("screen_name", "preferred_username", .ours)
+            case .language: ("language", "locale", .account)
+            case .timeZone: ("time_zone", "zoneinfo", .account)
+            case .dateOfBirth: ("date_of_birth", "birthdate", .account)
+            case .firstName: ("", "given_name", [])
+            case .lastName: ("", "family_name", [])
+            case .nickName: ("", "nickname", [])
+            }
         }
+
+        package var name: String { rawValue }
+        /// In messages and files.
+        package var wireName: String { self == .photoURL ? "photoUrl" : rawValue }
+        /// In the tables of the places that keep it.
+        package var column: StaticString { facts.column }
+        /// The claim of OpenID Connect Core 1.0 §5.1.
+        package var claim: String { facts.claim }
+        package var places: Places { facts.places }
+        package var isURL: Bool { self == .photoURL }
     }
 
-    package static let fields: [Field] = [
-        Field("displayName", \.displayName, column: "display_name", claim: "name", in: .everywhere),
-        Field("photoURL", \.photoURL, column: "photo_url", claim: "picture", wireName: "photoUrl", in: .everywhere),
-        Field("screenName", \.screenName, column: "screen_name", claim: "preferred_username", in: .ours),
-        Field("language", \.language, column: "language", claim: "locale", in: .account),
-        Field("timeZone", \.timeZone, column: "time_zone", claim: "zoneinfo", in: .account),
-        Field("dateOfBirth", \.dateOfBirth, column: "date_of_birth", claim: "birthdate", in: .account),
-        Field("firstName", \.firstName, claim: "given_name"),
-        Field("lastName", \.lastName, claim: "family_name"),
-        Field("nickName", \.nickName, claim: "nickname"),
-    ]
-
+    package static let fields = Field.allCases
     package static let ofAccounts = fields.filter { $0.places.contains(.account) }
     package static let ofIdentities = fields.filter { $0.places.contains(.identity) }
 
+    // Every row and every answer passes here: a table of key paths took a tenth of a list of accounts.
     package subscript(field: Field) -> String? {
-        get { self[keyPath: field.path] }
-        set { self[keyPath: field.path] = newValue }
+        get {
+            switch field {
+            case .displayName: displayName
+            case .photoURL: photoURL
+            case .screenName: screenName
+            case .language: language
+            case .timeZone: timeZone
+            case .dateOfBirth: dateOfBirth
+            case .firstName: firstName
+            case .lastName: lastName
+            case .nickName: nickName
+            }
+        }
+        set {
+            switch field {
+            case .displayName: displayName = newValue
+            case .photoURL: photoURL = newValue
+            case .screenName: screenName = newValue
+            case .language: language = newValue
+            case .timeZone: timeZone = newValue
+            case .dateOfBirth: dateOfBirth = newValue
+            case .firstName: firstName = newValue
+            case .lastName: lastName = newValue
+            case .nickName: nickName = newValue
+            }
+        }
     }
 
     /// Only these members.

@@ -35,8 +35,40 @@ package struct UTCTime: Sendable {
     }
 
     /// `2026-11-21T17:40:32`.
-    package var text: String {
-        Self.digits(year, 4) + "-" + Self.digits(month) + "-" + Self.digits(day) + "T" + clock
+    package var text: String { String(decoding: textBytes, as: UTF8.self) }
+
+    /// `2026-11-21T17:40:32.017Z`, for a fraction of 17 in three digits.
+    package func text(fraction: Int, _ count: Int) -> String {
+        var bytes = textBytes
+        Self.append(fraction, count, after: ".", to: &bytes)
+        bytes.append(UInt8(ascii: "Z"))
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    // Every account in an answer has one or two of them.
+    private var textBytes: [UInt8] {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(32)
+        Self.append(year, 4, to: &bytes)
+        Self.append(month, 2, after: "-", to: &bytes)
+        Self.append(day, 2, after: "-", to: &bytes)
+        Self.append(hour, 2, after: "T", to: &bytes)
+        Self.append(minute, 2, after: ":", to: &bytes)
+        Self.append(second, 2, after: ":", to: &bytes)
+        return bytes
+    }
+
+    /// With leading zeros.
+    private static func append(_ number: Int, _ count: Int, after mark: Unicode.Scalar? = nil, to bytes: inout [UInt8])
+    {
+        if let mark { bytes.append(UInt8(ascii: mark)) }
+        var power = 1
+        for _ in 1..<count { power *= 10 }
+        guard (0..<power * 10).contains(number) else { return bytes += String(number).utf8 }
+        while power > 0 {
+            bytes.append(UInt8(ascii: "0") + UInt8(number / power % 10))
+            power /= 10
+        }
     }
 
     /// `17:40:32`.

@@ -185,11 +185,14 @@ extension ProviderDefinition {
         package init() {}
 
         package subscript(dynamicMember path: WritableKeyPath<Profile, String?>) -> [String] {
-            get { Profile.fields.first { $0.path == path }.map { self[field: $0.name] } ?? [] }
-            set {
-                guard let field = Profile.fields.first(where: { $0.path == path }) else { return }
-                self[field: field.name] = newValue
-            }
+            get { self[field: Self.name(of: path)] }
+            set { self[field: Self.name(of: path)] = newValue }
+        }
+
+        private static func name(of path: WritableKeyPath<Profile, String?>) -> String {
+            var probe = Profile()
+            probe[keyPath: path] = ""
+            return Profile.fields.first { probe[$0] != nil }?.name ?? ""
         }
 
         /// - Parameter name: of a field of a profile.

@@ -6,6 +6,14 @@ struct RoutePattern: Sendable {
         case literal(String)
         /// `{name}` and the required suffix: empty or `:verb`.
         case capture(String, suffix: String)
+
+        /// What it captures is not looked at.
+        func mayBe(_ text: String) -> Bool {
+            switch self {
+            case .literal(let literal): literal == text
+            case .capture(_, let suffix): text.utf8.count > suffix.utf8.count && text.hasSuffix(suffix)
+            }
+        }
     }
 
     private let segments: [Segment]
@@ -34,20 +42,15 @@ struct RoutePattern: Sendable {
     ///
     /// - Parameter path: from ``segments(of:)``.
     func match(_ path: [String]) -> [String: String]? {
-        guard path.count == segments.count else { return nil }
+        // Most patterns differ in their literals, and many are tried.
+        guard path.count == segments.count, zip(segments, path).allSatisfy({ $0.mayBe($1) }) else { return nil }
         var captures: [String: String] = [:]
-        for (segment, text) in zip(segments, path) {
-            switch segment {
-            case .literal(let literal):
-                guard literal == text else { return nil }
-            case .capture(let name, let suffix):
-                guard text.hasSuffix(suffix), text.utf8.count > suffix.utf8.count else { return nil }
-                let value = Array(text.utf8.dropLast(suffix.utf8.count))
-                guard let decoded = PercentEncoding.decode(value[...]) else { return nil }
-                let isPlain = !value.contains(UInt8(ascii: ":")) && !decoded.utf8.contains(UInt8(ascii: "/"))
-                guard isPlain || Self.urls.contains(name) else { return nil }
-                captures[name] = decoded
-            }
+        for case (.capture(let name, let suffix), let text) in zip(segments, path) {
+            let value = Array(text.utf8.dropLast(suffix.utf8.count))
+            guard let decoded = PercentEncoding.decode(value[...]) else { return nil }
+            let isPlain = !value.contains(UInt8(ascii: ":")) && !decoded.utf8.contains(UInt8(ascii: "/"))
+            guard isPlain || Self.urls.contains(name) else { return nil }
+            captures[name] = decoded
         }
         return captures
     }
@@ -61,8 +64,11 @@ struct RoutePattern: Sendable {
     static func segments(of path: String) -> [String]? {
         guard path.utf8.first == UInt8(ascii: "/"), path.utf8.allSatisfy({ $0 < 0x80 }) else { return nil }
         if path == "/" { return [] }
-        let parts = path.replacing("%3A", with: ":").replacing("%3a", with: ":").replacing("%40", with: "@").dropFirst()
-            .split(separator: "/", omittingEmptySubsequences: false)
+        let isEncoded = path.utf8.contains(UInt8(ascii: "%"))
+        let decoded =
+            isEncoded
+            ? path.replacing("%3A", with: ":").replacing("%3a", with: ":").replacing("%40", with: "@") : path
+        let parts = decoded.dropFirst().split(separator: "/", omittingEmptySubsequences: false)
         return parts.contains("") ? nil : parts.map { String($0) }
     }
 }

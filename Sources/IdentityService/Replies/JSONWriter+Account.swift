@@ -141,14 +141,14 @@ extension Date {
     /// RFC 3339 in UTC with milliseconds.
     package var wireText: String {
         let rest = (milliseconds % 1000 + 1000) % 1000
-        return "\(UTCTime(seconds: (milliseconds - rest) / 1000).text).\(UTCTime.digits(Int(rest), 3))Z"
+        return UTCTime(seconds: (milliseconds - rest) / 1000).text(fraction: Int(rest), 3)
     }
 
     /// RFC 3339 in UTC with microseconds.
     var microsecondText: String {
         let microseconds = Int64((timeIntervalSince1970 * 1_000_000).rounded())
         let rest = (microseconds % 1_000_000 + 1_000_000) % 1_000_000
-        return "\(UTCTime(seconds: (microseconds - rest) / 1_000_000).text).\(UTCTime.digits(Int(rest), 6))Z"
+        return UTCTime(seconds: (microseconds - rest) / 1_000_000).text(fraction: Int(rest), 6)
     }
 
     init(milliseconds: Int64) { self.init(timeIntervalSince1970: Double(milliseconds) / 1000) }
