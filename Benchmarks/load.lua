@@ -1,11 +1,11 @@
 -- Load for wrk: sends the requests of a file in turn, and writes one line of JSON at the end.
 --
 -- wrk … -s load.lua URL -- REQUESTS [once] [follow] [keep=FILE]
---   REQUESTS  a line for each request: method, path, content type, body, separated by tabs
+--   REQUESTS  a line for each request: method, path, content type, body, and perhaps a header, separated by tabs
 --   once      stops when every request was sent
 --   follow    puts the refresh token of each answer in the place of the one that was sent (answers name the account)
---   keep=FILE appends members of each answer to a file: account, ID token and refresh token, or those named by
---   members=a,b
+--   keep=FILE appends members of each answer, or of where it leads, to a file: account, ID token and refresh token, or
+--   those named by members=a,b
 --   bearer=TOKEN  the admin credential of all of them
 --   pause=MS  each connection waits between its requests, this long on average
 local requests, next_index, place, options, kept = {}, 1, {}, {}, nil
@@ -13,13 +13,17 @@ local failures = 0
 local members = { "user_id", "id_token", "refresh_token" }
 
 local function prepare(line)
-  local method, path, kind, body = line:match("^([^\t]*)\t([^\t]*)\t([^\t]*)\t(.*)$")
-  return { method = method, path = path, kind = kind, body = body }
+  local method, path, kind, body, header = line:match("^([^\t]*)\t([^\t]*)\t([^\t]*)\t([^\t]*)\t?(.*)$")
+  return { method = method, path = path, kind = kind, body = body, header = header }
 end
 
 local function format(request)
   local headers = { ["Host"] = wrk.headers["Host"] }
   if request.kind ~= "" then headers["Content-Type"] = request.kind end
+  if request.header ~= "" then
+    local name, value = request.header:match("^([^:]*): (.*)$")
+    headers[name] = value
+  end
   if options.bearer then headers["Authorization"] = "Bearer " .. options.bearer end
   request.text = wrk.format(request.method, request.path, headers, request.body ~= "" and request.body or nil)
 end
@@ -69,7 +73,9 @@ function response(status, headers, body)
     if failures <= 3 then io.stderr:write(status, " ", body, "\n") end
     return
   end
-  local function member(name) return body:match('"' .. name .. '":"([^"]*)"') end
+  local function member(name)
+    return body:match('"' .. name .. '":"([^"]*)"') or (headers["Location"] or ""):match("[?&]" .. name .. "=([^&]*)")
+  end
   local account = options.follow and member("user_id")
   if account and place[account] then
     local current = requests[place[account]]

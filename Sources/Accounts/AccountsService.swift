@@ -23,6 +23,8 @@ package struct AccountsService: Sendable {
     package let clock: @Sendable () -> Date
     package let deployment: Deployment
     package var tokenVerifier: any TokenVerifier = IDTokenVerifier(cache: VerifiedTokenCache(capacity: 65_536))
+    /// The access tokens of applications whose signatures were verified.
+    let accessTokens = VerifiedTokenCache(capacity: 65_536)
     /// Creates ID tokens instead of the signing keys; nil in production.
     package var tokenSigner: (any TokenSigner)?
     /// Waits before checking again what another request or node is doing.

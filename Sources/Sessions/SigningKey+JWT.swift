@@ -45,12 +45,18 @@ extension SigningKey: TokenSigner {
 
 extension SigningKeys {
     /// The payload of a token of the given `typ` that one of these keys signed; nil for anything else.
-    package func payload(of token: String, type: String) -> JSONObject? {
-        guard token.utf8.count <= IDTokenVerifier.maximumLength, let token = CompactJWS(token),
+    ///
+    /// - Parameter cache: nil to verify the signature again.
+    package func payload(of text: String, type: String, cache: VerifiedTokenCache? = nil) -> JSONObject? {
+        guard text.utf8.count <= IDTokenVerifier.maximumLength, let token = CompactJWS(text),
             let header = token.header.flatMap(JSONObject.init(ours:)), header.members.count == 3,
             header["typ"]?.string == type, let key = header["kid"]?.string.flatMap({ self.key($0) }),
-            header["alg"]?.string == key.algorithm.rawValue, key.verifies(token.signature, of: token.signedBytes)
+            header["alg"]?.string == key.algorithm.rawValue
         else { return nil }
+        let digest = cache.map { _ in VerifiedTokenCache.Digest(of: Array(text.utf8)) }
+        guard digest.flatMap({ cache?.contains($0) }) != true else { return JSONObject(ours: token.payload) }
+        guard key.verifies(token.signature, of: token.signedBytes) else { return nil }
+        if let digest { cache?.insert(digest) }
         return JSONObject(ours: token.payload)
     }
 }

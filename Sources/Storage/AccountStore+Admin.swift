@@ -65,19 +65,31 @@ extension AccountStore {
         exportedAt: Date? = nil,
         in scope: Scope
     ) async throws -> [ListedAccount] {
-        let entries = exportedAt.map { [AuditEntry(.accountsExported, in: scope, at: $0)] } ?? []
+        let audit: SQL =
+            exportedAt.map { date in
+                ", audit AS (\(sql: AuditEntry(.accountsExported, in: scope, at: date).insertion()))"
+            } ?? ""
+        let rest: SQL = """
+            project = \(scope.project.rawValue) AND tenant = \(scope.tenant.rawValue)
+            AND account > \(after?.rawValue ?? "")
+            """
+        let ofPage: SQL = "\(sql: rest) AND account <= (SELECT account FROM last) ORDER BY account"
+        // The page ends at an account, so that each table is read once, along its key: a third less than by account.
         return try await database.query(
             """
-            \(sql: AuditEntry.before(entries))
+            WITH last AS MATERIALIZED (
+                SELECT max(account) AS account FROM (
+                    SELECT account FROM (
+                        SELECT account FROM accounts WHERE \(sql: rest) AND merged_into IS NULL
+                        ORDER BY account LIMIT 1000
+                    ) a ORDER BY account LIMIT \(limit)
+                ) a
+            ) \(sql: audit)
             SELECT a.account, \(sql: AccountRow.linkedColumns), \(sql: AccountRow.ownColumns),
                 \(sql: StoredPassword.columns)
-            FROM (
-                SELECT * FROM (
-                    SELECT * FROM accounts a
-                    WHERE \(sql: Self.isOf(scope)) AND a.account > \(after?.rawValue ?? "")
-                    ORDER BY a.account LIMIT 1000
-                ) a ORDER BY account LIMIT \(limit)
-            ) a \(sql: AccountRow.joins)
+            FROM (SELECT * FROM accounts WHERE merged_into IS NULL AND \(sql: ofPage) OFFSET 0) a
+            LEFT JOIN (SELECT * FROM account_activity WHERE \(sql: ofPage) OFFSET 0) v ON v.account = a.account
+            LEFT JOIN (SELECT * FROM linked_credentials WHERE \(sql: ofPage) OFFSET 0) l ON l.account = a.account
             \(sql: StoredPassword.joins)
             ORDER BY a.account
             """,

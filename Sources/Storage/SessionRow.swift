@@ -6,7 +6,7 @@ import Sessions
 enum SessionRow {
     static let columns: SQL = """
         s.session, s.auth_time, s.sign_in_provider, s.claims, s.sign_in_attributes, s.second_factor,
-        s.second_factor_identifier, s.generation, s.revoked_at IS NOT NULL
+        s.second_factor_identifier, s.generation, s.client, s.revoked_at IS NOT NULL
         """
 
     /// The session of a table's row that names its account, as a table to join laterally; see ``AccountRow/keyed(by:)``.
@@ -30,6 +30,7 @@ enum SessionRow {
         let kind: String? = try row.next()
         let enrollment: String? = try row.next()
         let generation: Int32? = try row.next()
+        let client: String? = try row.next()
         let revoked: Bool? = try row.next()
         guard let id = id.flatMap(SessionID.init(rawValue:)), let authTime, let provider, let generation, let revoked
         else { return nil }
@@ -43,6 +44,7 @@ enum SessionRow {
                 enrollment.map { IDTokenClaims.SecondFactor(kind: kind, enrollment: $0) }
             },
             generation: Int(generation),
+            client: client,
             revoked: revoked
         )
     }

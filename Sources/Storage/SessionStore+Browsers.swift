@@ -17,17 +17,28 @@ package struct BrowserSession: Sendable {
     package var hasRoom: Bool
 }
 
+struct BrowserQuestion: Sendable {
+    var key: SessionKey
+    var secretHash: [UInt8]
+    var client: String?
+    var idleSince: Date?
+    var limits: RateLimits
+    var now: Date
+}
+
 extension SessionStore {
     /// How long a browser's session lasts after its sign-in, in seconds; likewise its cookie.
     package static let browserLifetime = 30.0 * 86_400
 
-    /// Reads a browser's session, and notes its use at most once a minute.
+    /// Reads a browser's session, and notes its use at most once a minute, in one statement shared with other simultaneous
+    /// visits.
     ///
     /// Waits for no lock but that of the limits, from which nobody takes without the cookie.
     ///
     /// - Parameters:
     ///   - client: the application that asks, if one does.
     ///   - idleSince: as in ``list(of:idleSince:in:)``.
+    ///   - limits: of at most one bucket.
     /// - Returns: nil if there is no such session, or it has ended.
     package func browser(
         _ key: SessionKey,
@@ -37,12 +48,40 @@ extension SessionStore {
         within limits: RateLimits,
         now: Date
     ) async throws -> BrowserSession? {
-        let rows = try await database.query(
+        let question = BrowserQuestion(
+            key: key,
+            secretHash: secretHash,
+            client: client,
+            idleSince: idleSince,
+            limits: limits,
+            now: now
+        )
+        return try await browsers.answer(to: question, for: secretHash)
+    }
+
+    static func find(
+        _ questions: [BrowserQuestion],
+        _ database: some PostgresExecutor
+    ) async throws -> [Result<BrowserSession?, any Error>] {
+        let now = questions.map(\.now).max() ?? Date()
+        return try await database.query(
             """
             WITH browser AS MATERIALIZED (
-                SELECT s.*, a.valid_since \(sql: Self.standing(key, now: now)) AND s.secret_hash = \(secretHash)
-                    AND s.last_used_at >= \(idleSince ?? .distantPast)
-            ), \(sql: RateLimits.takingTogether(from: [limits], where: "EXISTS (SELECT FROM browser)", now: now)),
+                SELECT n.number, n.asking, n.idle_since, s.*, a.valid_since
+                FROM unnest(\(questions.map(\.key.scope.project.rawValue))::text[],
+                    \(questions.map(\.key.scope.tenant.rawValue))::text[],
+                    \(questions.map(\.key.account.rawValue))::text[], \(questions.map(\.key.session.rawValue))::text[],
+                    \(questions.map(\.secretHash))::bytea[], \(questions.map(\.client))::text[],
+                    \(questions.map { $0.idleSince ?? .distantPast })::timestamptz[])
+                    WITH ORDINALITY n (project, tenant, account, session, hash, asking, idle_since, number)
+                JOIN \(sql: AccountRow.keyed(by: "n")) a ON true
+                JOIN \(sql: SessionRow.keyed(by: "n", session: "n.session")) s ON \(sql: stands(now: now))
+                    AND s.secret_hash = n.hash AND s.last_used_at >= n.idle_since
+            ), \(sql: RateLimits.takingTogether(
+                from: questions.map(\.limits),
+                where: "EXISTS (SELECT FROM browser b WHERE b.number = n.number)",
+                now: now
+            )),
             used AS (
                 UPDATE sessions s SET last_used_at = \(now)
                 FROM (
@@ -53,30 +92,35 @@ extension SessionStore {
                 ) l
                 WHERE s.project = l.project AND s.tenant = l.tenant AND s.account = l.account AND s.session = l.session
             )
-            SELECT ARRAY(
+            SELECT s.number, ARRAY(
                     SELECT g.application_grant::text FROM sessions g
                     WHERE g.project = s.project AND g.tenant = s.tenant
-                        AND g.account = s.account AND g.client = \(client)
-                        AND g.revoked_at IS NULL AND g.auth_time >= s.valid_since
-                        AND g.last_used_at >= \(idleSince ?? .distantPast)
-                ), EXISTS (SELECT FROM admitted), \(sql: SessionRow.columns), \(sql: AccountRow.columnsWithoutActivity)
-            FROM browser s JOIN accounts a ON a.project = s.project AND a.tenant = s.tenant AND a.account = s.account
+                        AND g.account = s.account AND g.client = s.asking
+                        AND g.revoked_at IS NULL AND g.auth_time >= s.valid_since AND g.last_used_at >= s.idle_since
+                ), s.number IN (SELECT number FROM admitted), \(sql: SessionRow.columns),
+                \(sql: AccountRow.columnsWithoutActivity)
+            FROM browser s JOIN \(sql: AccountRow.keyed(by: "s")) a ON true
             \(sql: AccountRow.joinsWithoutActivity)
-            """
-        ) { row -> BrowserSession? in
-            let grants: [String] = try row.next()
-            let hasRoom: Bool = try row.next()
-            guard let session = try SessionRow.decode(&row) else { return nil }
-            return BrowserSession(
-                session: session,
-                account: try AccountRow.decode(&row),
-                granted: try grants.map { try ApplicationGrant(json: $0) },
-                hasRoom: hasRoom
-            )
-        }.compactMap(\.self)
-        guard var first = rows.first else { return nil }
-        for row in rows.dropFirst() { first.account.add(row.account.linked) }
-        return first
+            """,
+            into: BatchAnswers<BrowserSession?>(repeating: nil, count: questions.count)
+        ) { answers, row in
+            try answers.read(&row) { found, row in
+                let grants: [String] = try row.next()
+                let hasRoom: Bool = try row.next()
+                guard let session = try SessionRow.decode(&row) else { return }
+                let account = try AccountRow.decode(&row)
+                guard found == nil else {
+                    found?.account.add(account.linked)
+                    return
+                }
+                found = BrowserSession(
+                    session: session,
+                    account: account,
+                    granted: try grants.map { try ApplicationGrant(json: $0) },
+                    hasRoom: hasRoom
+                )
+            }
+        }.results
     }
 
     /// Gives a session that the sign-in page has just opened to the browser: its refresh token is none any more.
@@ -117,16 +161,10 @@ extension SessionStore {
         )
     }
 
-    /// The session of a browser, if neither it nor the account has ended, as `a` and `s`.
-    ///
-    /// - Parameter joins: more tables, as a literal.
-    static func standing(_ key: SessionKey, joining joins: SQL = "", now: Date) -> SQL {
+    /// Whether neither the session of a browser, `s`, nor its account, `a`, has ended.
+    static func stands(now: Date) -> SQL {
         """
-        FROM accounts a JOIN sessions s ON s.project = a.project AND s.tenant = a.tenant
-            AND s.account = a.account \(sql: joins)
-        WHERE a.project = \(key.scope.project.rawValue) AND a.tenant = \(key.scope.tenant.rawValue)
-            AND a.account = \(key.account.rawValue) AND a.merged_into IS NULL AND a.disabled IS NOT TRUE
-            AND s.session = \(key.session.rawValue) AND s.client IS NULL AND s.revoked_at IS NULL
+        a.merged_into IS NULL AND a.disabled IS NOT TRUE AND s.client IS NULL AND s.revoked_at IS NULL
             AND s.auth_time >= a.valid_since AND s.created_at > \(now.addingTimeInterval(-browserLifetime))
         """
     }

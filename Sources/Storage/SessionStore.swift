@@ -11,6 +11,8 @@ package struct SessionStore: Sendable {
     let keyRing: KeyRing
     let gate: AccountGate
     let refreshes: Batcher<[UInt8], RefreshQuestion, RefreshAnswer>
+    let browsers: Batcher<[UInt8], BrowserQuestion, BrowserSession?>
+    let grants: Batcher<String, GrantQuestion, ApplicationSession?>
 
     init(database: PostgresClient, keyRing: KeyRing, gate: AccountGate, batches: Bool = true) {
         self.database = database
@@ -21,6 +23,13 @@ package struct SessionStore: Sendable {
             isOn: batches,
             asking: { questions in try await Self.ask(questions, skipsLocked: batches, database.repeating) }
         )
+        browsers = Batcher(isOn: batches, asking: { try await Self.find($0, database) })
+        grants = Batcher(isOn: batches, asking: { try await Self.open($0, skipsLocked: batches, database) })
+    }
+
+    /// The counts of each kind of batch, by name.
+    var batchCounts: [(name: String, counts: BatchCounts)] {
+        [("refresh", refreshes.counts), ("browser", browsers.counts), ("grant", grants.counts)]
     }
 }
 

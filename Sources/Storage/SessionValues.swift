@@ -55,6 +55,7 @@ package struct NewSession: Sendable {
             signInAttributes: signInAttributes,
             secondFactor: secondFactor,
             generation: 0,
+            client: nil,
             revoked: false
         )
     }
@@ -72,6 +73,8 @@ package struct StoredSession: Sendable, Hashable {
     package internal(set) var secondFactor: IDTokenClaims.SecondFactor?
     /// How often its refresh token was replaced.
     package internal(set) var generation: Int
+    /// The application that has it; nil for one of the project's own apps.
+    package internal(set) var client: String?
     package internal(set) var revoked: Bool
 }
 

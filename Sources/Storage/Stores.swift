@@ -77,7 +77,7 @@ package struct Stores: Sendable {
 
     /// The counts of each kind of batch, by name.
     package var batchCounts: [(name: String, counts: BatchCounts)] {
-        [("refresh", sessions.refreshes.counts)] + accounts.batchCounts + flows.batchCounts
+        sessions.batchCounts + accounts.batchCounts + flows.batchCounts
             + [
                 ("conflict", pendingCredentials.inserts.counts), ("code", oobCodes.reads.counts),
                 ("admin", configuration.adminReads.counts),

@@ -136,7 +136,7 @@ extension AccountsService {
         let type = ApplicationTokens.accessTokenType
         guard CompactJWS(text.reveal()) != nil else { return nil }
         let payload = await configuration.findingNew(from: caller.addressPrefix) {
-            configuration.signingKeys.payload(of: text.reveal(), type: type)
+            configuration.signingKeys.payload(of: text.reveal(), type: type, cache: accessTokens)
         }
         guard let content = payload.flatMap(AccessTokenContent.init),
             content.issuer == (try applicationIssuer(of: caller.project)),
@@ -145,21 +145,15 @@ extension AccountsService {
         return content
     }
 
-    /// The live session that an access token names; nil if it or its client has ended.
-    func session(of token: AccessTokenContent, _ caller: Caller) async throws -> ApplicationSession? {
-        guard let session = SessionID(rawValue: token.session) else { return nil }
-        guard try await stores.oauthClients.client(token.client, of: caller.project.id) != nil else { return nil }
-        guard !token.isExchanged else {
-            let found = try await accounts.find(token.account, session: session, in: caller.scope)
-            guard let found, let session = found.session else { return nil }
-            let grant = ApplicationGrant(scopes: token.scopes, resources: token.audiences, redirectURI: "")
-            let own = ApplicationSession(client: token.client, session: session, account: found.account, grant: grant)
-            return own.isAlive ? own : nil
-        }
-        let key = SessionKey(scope: caller.scope, account: token.account, session: session)
-        guard let found = try await sessions.application(key, secretHash: nil), found.isAlive,
-            found.client == token.client
+    /// The account of the live session that an access token names; nil if it or its client has ended.
+    func account(of token: AccessTokenContent, _ caller: Caller) async throws -> Account? {
+        guard let id = SessionID(rawValue: token.session),
+            try await stores.oauthClients.client(token.client, of: caller.project.id) != nil,
+            let found = try await accounts.find(token.account, session: id, in: caller.scope),
+            // An exchanged token is of the user's own session.
+            let session = found.session, token.isExchanged || session.client == token.client,
+            session.isAlive(of: found.account)
         else { return nil }
-        return found
+        return found.account
     }
 }

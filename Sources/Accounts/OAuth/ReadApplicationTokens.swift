@@ -24,13 +24,13 @@ package struct ReadApplicationTokens: Sendable {
     {
         guard let token = try await service.accessToken(accessToken, caller),
             token.keyThumbprint == keyThumbprint, token.audiences == [token.issuer],
-            let found = try await service.session(of: token, caller)
+            let account = try await service.account(of: token, caller)
         else { throw OAuthError(.invalidToken, "The access token is expired, revoked, or for somebody else") }
         guard token.scopes.contains(Scopes.openID) else {
             throw OAuthError(.insufficientScope, "The access token lacks the scope openid")
         }
-        let claims = UserClaims.members(of: found.account, for: token.scopes)
-        return JSONObject([.init(name: "sub", value: .string(found.account.id.rawValue))] + claims)
+        let claims = UserClaims.members(of: account, for: token.scopes)
+        return JSONObject([.init(name: "sub", value: .string(account.id.rawValue))] + claims)
     }
 
     /// What a token is good for now (RFC 7662 §2.2), for a confidential client: a resource server that an admin registered
@@ -43,20 +43,20 @@ package struct ReadApplicationTokens: Sendable {
         }
         if let token = try await service.accessToken(text, caller) {
             guard !client.isStrangers || token.client == client.id,
-                let found = try await service.session(of: token, caller)
+                let account = try await service.account(of: token, caller)
             else { return ["active": false] }
             let key: JSONObject = token.keyThumbprint.map { ["cnf": ["jkt": .string($0)]] } ?? [:]
             let known: JSONObject = [
                 "active": true, "token_type": key.members.isEmpty ? "Bearer" : "DPoP", "iss": .string(token.issuer),
-                "sub": .string(found.account.id.rawValue), "aud": .array(token.audiences.map { .string($0) }),
+                "sub": .string(account.id.rawValue), "aud": .array(token.audiences.map { .string($0) }),
                 "client_id": .string(token.client), "iat": .integer(token.issuedAt), "exp": .integer(token.expiresAt),
                 "jti": .string(token.id),
             ]
             return JSONObject(known.members + key.members + scope(token.scopes).members)
         }
         guard let token = RefreshToken(text.reveal()), let key = key(of: token, caller),
-            let found = try await service.sessions.application(key, secretHash: token.secretHash), found.isAlive,
-            found.client == client.id
+            let found = try await service.sessions.application(key, secretHash: token.secretHash),
+            found.session.isAlive(of: found.account), found.session.client == client.id
         else { return ["active": false] }
         let known: JSONObject = [
             "active": true, "iss": .string(try service.applicationIssuer(of: caller.project)),
