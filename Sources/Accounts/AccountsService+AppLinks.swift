@@ -42,7 +42,7 @@ extension SendOOBCode {
     ///
     /// In `identity dev`, where no device would open one, links stay as the emulator's.
     func opensApp(_ request: Request, _ caller: Caller) throws(AccountsError) -> Bool {
-        guard !service.development else { return false }
+        guard !service.options.development else { return false }
         for (platform, identifier) in request.apps where !caller.project.settings.has(platform, identifier) {
             throw .unexpectedParameter("\(platform.linkMember) is not an app of the project.")
         }

@@ -268,13 +268,13 @@ extension AccountsService {
             issuedAt: seconds
         )
         do {
-            guard let functions else { throw FunctionError.unreachable("this process calls no functions") }
+            guard let functions = options.functions else { throw FunctionError.unreachable("this process calls no functions") }
             let network = caller.askingNetwork
             guard functions.shares.enter(caller.project.id, network) else { throw AccountsError.overloaded }
             defer { functions.shares.leave(caller.project.id, network) }
             let algorithm: SigningAlgorithm = caller.project.settings.signWithES256 ? .es256 : .rs256
             let signer: (any TokenSigner)? =
-                tokenSigner ?? configuration.signingKeys.signer(for: algorithm, at: seconds)
+                options.tokenSigner ?? configuration.signingKeys.signer(for: algorithm, at: seconds)
             guard let signer else { throw NoSigningKey() }
             let claims = question.claims(caller, issuer: try issuer(of: caller.project))
             let jwt = try signer.token(of: claims)

@@ -26,7 +26,7 @@ extension AccountsService {
     /// - Throws: ``AccountsError/captchaMissing``, ``AccountsError/captchaRefused``,
     ///   ``AccountsError/captchaUnchecked``; ``Storage/RateLimitReached``.
     func requireVerdict(_ caller: Caller) async throws {
-        guard let verifier = caller.project.settings.delivery.captcha, let captchas else {
+        guard let verifier = caller.project.settings.delivery.captcha, let captchas = options.captchas else {
             throw AccountsError.captchaUnchecked
         }
         // The verifiers' responses have at most some 2,000 characters.

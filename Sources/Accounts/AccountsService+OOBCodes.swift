@@ -52,7 +52,7 @@ extension AccountsService {
         )
         values.newEmail = newEmail
         values.lifetime = caller.project.settings.mail[linkOf: type.template]
-        if development { values.mailLifetime = Self.developmentMailLifetime }
+        if options.development { values.mailLifetime = Self.developmentMailLifetime }
         if let recipient {
             values.mail = Mail(
                 template: type.template,

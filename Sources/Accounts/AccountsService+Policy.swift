@@ -13,7 +13,7 @@ extension AccountsService {
     func usableMethods(of account: Account, _ caller: Caller) -> Set<ProviderID> {
         configuration.snapshot.usableMethods(
             of: caller.project,
-            unconfigured: development ? account.methods : []
+            unconfigured: options.development ? account.methods : []
         )
     }
 

@@ -210,7 +210,7 @@ extension AccountsService {
         return RateLimits(
             caller.isFromForeignPage ? counted.map(\.ofForeignPage) : counted,
             settings: caller.project.settings.rateLimits,
-            deployment: deploymentLimits,
+            deployment: options.deploymentLimits,
             from: caller.address,
             vouchedFor: caller.isVouchedFor,
             signUps: caller.project.settings.signUpQuota.budget(at: now()),

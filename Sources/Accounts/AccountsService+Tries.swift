@@ -9,6 +9,6 @@ extension AccountsService {
         guard number > 1 else { return }
         // Competing requests wait for different times.
         let share = Int(random.bytes(1).first ?? 0)
-        try await pause(.milliseconds((5 << number) * (256 + share) / 256))
+        try await options.pause(.milliseconds((5 << number) * (256 + share) / 256))
     }
 }

@@ -34,7 +34,7 @@ extension AccountsService {
         let fixed = settings.phone.testNumbers[number.text]
         if fixed == nil {
             guard settings.phone.regions.allows(number) else { throw AccountsError.smsRegionRefused }
-            guard development || settings.delivery.carriesSMS else { throw AccountsError.noSMSProvider }
+            guard options.development || settings.delivery.carriesSMS else { throw AccountsError.noSMSProvider }
             try await requirePerson(for: .sms, caller)
         }
         let session = Secret(random.handle())
@@ -49,7 +49,7 @@ extension AccountsService {
         code.appHash = appHash.flatMap { $0.wholeMatch(of: /[A-Za-z0-9+\/]{11}/) == nil ? nil : $0 }
         code.host = settings.phone.bindsCodesToPages ? host(ofPage: caller) : nil
         code.sends = fixed == nil
-        code.showsSession = development
+        code.showsSession = options.development
         let limits: RateLimits
         if fixed != nil {
             limits = testNumberLimits(number, caller)
@@ -61,7 +61,7 @@ extension AccountsService {
             limits = smsLimits(to: number, of: nil, caller)
         }
         let sms = try await stores.verificationCodes.insert(code, within: limits, in: caller.scope, now: now())
-        if let sms { hasWritten(.sms(sms, caller.project)) }
+        if let sms { options.hasWritten(.sms(sms, caller.project)) }
         return session
     }
 

@@ -25,7 +25,7 @@ extension AccountsService {
         guard isPlain, let uri = ContinueURI(String(text.prefix { $0 != "#" })) else {
             throw .invalidContinueURI("The continue URL must be an absolute http or https URL.")
         }
-        guard uri.isAllowed(by: caller.project.settings, anyLoopback: development) else {
+        guard uri.isAllowed(by: caller.project.settings, anyLoopback: options.development) else {
             throw .unauthorizedDomain
         }
         return text

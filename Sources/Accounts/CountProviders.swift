@@ -4,7 +4,7 @@ package import Storage
 package import struct Foundation.Date
 
 extension AccountsService {
-    package var countProviders: CountProviders { CountProviders(stores: stores, development: development) }
+    package var countProviders: CountProviders { CountProviders(stores: stores, development: options.development) }
 }
 
 /// Shows the effect of removing a sign-in method: how many accounts have it, and how many have no other.

@@ -161,7 +161,7 @@ package struct CreateAuthURI: Sendable {
         let registered = service.federation.redirectURIs(of: configuration)
         if registered.contains(text) { return }
         guard registered.isEmpty, let uri = ContinueURI(text), uri.query == nil || !uri.hasParameter("state"),
-            uri.isAllowed(by: caller.project.settings, anyLoopback: service.development)
+            uri.isAllowed(by: caller.project.settings, anyLoopback: service.options.development)
         else { throw .invalidContinueURI("Invalid OAuth request for \(configuration.provider)") }
     }
 

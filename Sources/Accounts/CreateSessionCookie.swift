@@ -29,7 +29,7 @@ package struct CreateSessionCookie: Sendable {
         }
         let payload: [UInt8]?
         let key = service.configuration.cookieKeys.signer(for: .rs256, at: service.seconds)
-        guard let signer: any TokenSigner = service.tokenSigner ?? key else { throw NoSigningKey() }
+        guard let signer: any TokenSigner = service.options.tokenSigner ?? key else { throw NoSigningKey() }
         do throws(IDTokenMintingError) {
             payload = try SessionCookie.payload(
                 of: idToken ?? "",
@@ -50,6 +50,6 @@ package struct CreateSessionCookie: Sendable {
             at: service.now()
         )
         AccountEvent.sessionCookieCreated.log(user.account.id, caller)
-        return try service.tokenSigner?.token(of: payload) ?? key?.cookie(of: payload) ?? { throw NoSigningKey() }()
+        return try service.options.tokenSigner?.token(of: payload) ?? key?.cookie(of: payload) ?? { throw NoSigningKey() }()
     }
 }

@@ -13,7 +13,7 @@ extension DeliverMessages {
     /// then refuses it again, and has accepted others of its project since.
     func send(_ mail: Mail, _ message: OutboxStore.Message) async -> OutboxStore.Outcome {
         let project = service.configuration.snapshot.project(message.project)
-        if service.messenger != nil, project?.settings.delivery.takes(.mailSend) ?? false {
+        if service.options.messenger != nil, project?.settings.delivery.takes(.mailSend) ?? false {
             let outcome = await handOver(message) { messenger, project throws(DeliveryError) in
                 try await messenger.send(mail, id: message.id, of: project, date: service.now())
             }
@@ -25,7 +25,7 @@ extension DeliverMessages {
             return outcome
         }
         // This node may learn of the project in a moment.
-        guard let mailer = service.mailer, let project else {
+        guard let mailer = service.options.mailer, let project else {
             return tryAgain(message, SMTPError.stopped)
         }
         do {

@@ -83,19 +83,19 @@ package struct DeliverMessages: Service {
     /// release, or to the developer in `identity dev`.
     private func kinds(_ lane: Lane) -> [String] {
         switch lane {
-        case .mail: service.mailer == nil ? [] : [Mail.kind]
-        case .sms: service.messenger == nil || service.development ? [] : [SMS.kind]
-        case .logouts: service.messenger == nil ? [] : [ApplicationLogout.kind]
-        case .strangersLogouts: service.messenger == nil ? [] : [ApplicationLogout.kindOfStrangers]
+        case .mail: service.options.mailer == nil ? [] : [Mail.kind]
+        case .sms: service.options.messenger == nil || service.options.development ? [] : [SMS.kind]
+        case .logouts: service.options.messenger == nil ? [] : [ApplicationLogout.kind]
+        case .strangersLogouts: service.options.messenger == nil ? [] : [ApplicationLogout.kindOfStrangers]
         case .other:
             [ProviderRevocation.kind, ForgottenTokens.kind]
-                + (service.messenger == nil ? [] : [WebhookNotice.kind, GrantNotice.kind])
+                + (service.options.messenger == nil ? [] : [WebhookNotice.kind, GrantNotice.kind])
         }
     }
 
     /// Emails that need no mail server because their project's webhook sends them.
     private var carriedByEndpoints: [OutboxStore.Destination] {
-        guard service.messenger != nil, !service.development else { return [] }
+        guard service.options.messenger != nil, !service.options.development else { return [] }
         return service.configuration.snapshot.allProjects.filter { $0.settings.delivery.takes(.mailSend) }
             .map { OutboxStore.Destination(project: $0.id, kind: Mail.kind) }
     }
@@ -120,7 +120,7 @@ package struct DeliverMessages: Service {
     private func giveUpExpired() async throws {
         while case let expired = try await service.stores.outbox.giveUpExpired(now: service.now()), !expired.isEmpty {
             // The developer, for whom they waited, did not need them.
-            guard !service.development else { continue }
+            guard !service.options.development else { continue }
             for message in expired {
                 await RequestContext.with({ $0.trace = message.trace ?? TraceContext() }) {
                     count(.abandoned, of: message.kind)

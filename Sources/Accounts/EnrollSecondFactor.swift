@@ -152,7 +152,7 @@ package struct EnrollSecondFactor: Sendable {
         }
         do {
             return try await check(.enrollment, account)
-        } catch AccountsError.invalidSessionInfo where service.development {
+        } catch AccountsError.invalidSessionInfo where service.options.development {
             // What the start of an enrollment would have asked for.
             _ = try await signedIn(idToken, caller)
             return try await check(.signIn, nil)

@@ -18,7 +18,7 @@ package struct ImportAccounts: Sendable {
     package var now: Date { service.now() }
 
     /// The password in a hash of the emulator, in `identity dev`; nil for every other hash.
-    package func password(inHash text: String) -> Secret? { service.passwordInHash(text) }
+    package func password(inHash text: String) -> Secret? { service.options.passwordInHash(text) }
 
     package struct Entry: Sendable {
         package enum Password: Sendable {

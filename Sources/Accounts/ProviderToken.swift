@@ -57,7 +57,7 @@ package struct ProviderToken: Sendable {
             if !token.endsSoon { return token }
             if let end = stored.leasedUntil, end > service.clock() {
                 awaited = stored.generation
-                try await service.pause(pause)
+                try await service.options.pause(pause)
                 continue
             }
             // The caller that held the lease failed, so the waiting callers do not call the provider again.
@@ -130,7 +130,7 @@ package struct ProviderToken: Sendable {
                     now: service.clock()
                 )
             } catch {
-                try await service.pause(pause)
+                try await service.options.pause(pause)
             }
         }
         return try await service.providerTokens.store(tokens, of: key, generation: generation, now: service.clock())

@@ -73,7 +73,7 @@ extension AccountsService {
 
     /// False as well if nobody can tell: a service that is down stops no sign-up.
     func isLeaked(_ password: Secret, _ caller: Caller) async -> Bool {
-        guard caller.project.settings.refusesLeakedPasswords, let leakedPasswords else { return false }
+        guard caller.project.settings.refusesLeakedPasswords, let leakedPasswords = options.leakedPasswords else { return false }
         do {
             let password = Secret(password.reveal().composedPassword)
             return try await leakedPasswords.contains(password, share: caller.project.id.rawValue)
@@ -121,7 +121,7 @@ extension AccountsService {
         do {
             let changed = try await accounts.change(account, session: session, in: caller.scope, now: now()) {
                 var changes = try decide($0, $1)
-                changes.revocable = revocable(changes.lostProviders(of: $0), caller)
+                changes.revocable = self.revocable(changes.lostProviders(of: $0), caller)
                 changes.told = Set(caller.project.settings.delivery.webhook?.types ?? [])
                 return changes
             }

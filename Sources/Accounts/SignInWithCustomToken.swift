@@ -81,7 +81,7 @@ package struct SignInWithCustomToken: Sendable {
 
     /// The token's content, after its signer was verified as a service account of this project.
     private func read(_ text: String, _ caller: Caller) async throws(AccountsError) -> CustomToken {
-        if let content = service.unsignedCustomToken(text) {
+        if let content = service.options.unsignedCustomToken(text) {
             try requireTenant(content, caller)
             return content
         }

@@ -270,7 +270,7 @@ extension SignInWithIdP {
     /// The provider's configuration; nil only if none is required.
     private func enabledProvider(_ id: ProviderID, _ caller: Caller) throws(AccountsError) -> ProviderConfiguration? {
         guard let configuration = service.provider(id, caller) else {
-            guard service.development else { throw .providerNotFound }
+            guard service.options.development else { throw .providerNotFound }
             return nil
         }
         guard configuration.enabled else { throw .providerDisabled }
@@ -309,7 +309,7 @@ extension SignInWithIdP {
                 .kept(of: proof.credential.tokens),
             session: session,
             now: service.now(),
-            allowsUnconfiguredProvider: service.development,
+            allowsUnconfiguredProvider: service.options.development,
             redeems: proof.pending?.handleHash
         )
         write.pace = SignInPace(caller.project.settings.rateLimits)

@@ -29,7 +29,7 @@ package struct SignUp: Sendable {
 
     package func callAsFunction(_ request: Request, _ caller: Caller) async throws -> Result {
         let settings = caller.project.settings
-        guard request.secondFactors.isEmpty || service.development && request.idToken == nil else {
+        guard request.secondFactors.isEmpty || service.options.development && request.idToken == nil else {
             throw AccountsError.insufficientPermission
         }
         if request.idToken == nil, request.email == nil, request.password == nil {

@@ -38,7 +38,7 @@ extension AccountsService {
     }
 
     private func check(_ idToken: String, _ caller: Caller) throws(IDTokenError) -> VerifiedIDToken {
-        try tokenVerifier.verify(
+        try options.tokenVerifier.verify(
             idToken,
             project: caller.project.id,
             issuers: deployment.issuers(of: caller.project),

@@ -109,7 +109,7 @@ extension AccountsService {
         let token = try short(account.id, caller) { limit, key throws(IDTokenMintingError) in
             try IDTokenMinter.mint(claims, within: limit, with: key)
         }
-        tokenVerifier.remember(token)
+        options.tokenVerifier.remember(token)
         return token
     }
 
@@ -130,7 +130,7 @@ extension AccountsService {
         _ make: (Int?, any TokenSigner) throws(IDTokenMintingError) -> T
     ) throws -> T {
         let algorithm: SigningAlgorithm = caller.project.settings.signWithES256 ? .es256 : .rs256
-        let key: (any TokenSigner)? = tokenSigner ?? configuration.signingKeys.signer(for: algorithm, at: seconds)
+        let key: (any TokenSigner)? = options.tokenSigner ?? configuration.signingKeys.signer(for: algorithm, at: seconds)
         guard let key else { throw NoSigningKey() }
         do throws(IDTokenMintingError) { return try make(caller.longestIDToken, key) } catch .tooLong {
             AccountEvent.cookieTooLarge.log(account, caller)

@@ -15,6 +15,6 @@ extension AccountsService {
     /// Reports the email of a stored code, if it has one.
     func report(_ code: NewOOBCode?) {
         guard let code, let mail = code.mail, !code.isDecoy else { return }
-        hasWritten(.mail(mail, code.type))
+        options.hasWritten(.mail(mail, code.type))
     }
 }

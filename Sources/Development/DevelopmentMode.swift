@@ -14,11 +14,12 @@ package enum DevelopmentMode {
     /// admin; a project in an admin path is created on first use; a tenant may have any display name.
     ///
     /// - Parameters:
-    ///   - accounts: gets the permissions of this mode.
+    ///   - accounts: get the permissions of this mode.
     ///   - unsignedTokens: issue unsigned ID tokens, as the emulator does.
     ///   - say: prints the links in emails and the codes in SMS, because none is sent.
     package static func options(
-        for accounts: inout AccountsService,
+        for accounts: inout AccountsService.Options,
+        _ stores: Stores,
         project: ProjectID,
         unsignedTokens: Bool = false,
         say: @escaping @Sendable (String) -> Void
@@ -32,7 +33,6 @@ package enum DevelopmentMode {
             accounts.tokenVerifier = UnsignedIDTokens(next: accounts.tokenVerifier)
             accounts.tokenSigner = UnsignedIDTokens(next: IDTokenVerifier())
         }
-        let stores = accounts.stores
         var options = ServiceAssembly.Options()
         options.projectForKey = { Self.project(for: $0, stores, otherwise: project) }
         options.projectNamed = { try await stores.configuration.ensureProject($0, settings: .development) }

@@ -15,32 +15,33 @@ import UnixSignals
 /// The running service, as `serve` and `dev` have it in common.
 struct Node {
     private let outbound: OutboundClient
-    var accounts: AccountsService
+    let accounts: AccountsService
 
+    /// - Parameter leakedPasswords: the URL of the list, `passwords.leaked`.
     init(
         _ stores: Stores,
+        _ options: AccountsService.Options,
         deployment: Deployment,
+        leakedPasswords: String? = nil,
         outbound policy: AddressPolicy,
         strangers: AddressPolicy = AddressPolicy(),
         authorities: OutboundAuthorities = OutboundAuthorities(),
         verifiers: [any CredentialVerifier] = []
     ) {
         outbound = OutboundClient(policy: policy, strangers: strangers, authorities: authorities)
+        var options = options
+        options.functions = FunctionCaller(through: outbound)
+        options.captchas = CaptchaService(through: outbound)
+        options.messenger = Messenger(through: outbound)
+        if let leakedPasswords { options.leakedPasswords = LeakedPasswordService(leakedPasswords, through: outbound) }
         accounts = AccountsService(
             stores: stores,
             federation: FederationService(http: outbound, now: { Date() }, verifiers: verifiers),
             passwords: PasswordHasher(workers: System.coreCount, queueLimit: 1_024),
             deployment: deployment,
+            options: options,
             now: { Date() }
         )
-        accounts.functions = FunctionCaller(through: outbound)
-        accounts.captchas = CaptchaService(through: outbound)
-        accounts.messenger = Messenger(through: outbound)
-    }
-
-    /// - Parameter url: `passwords.leaked`.
-    mutating func askAboutLeakedPasswords(at url: String) {
-        accounts.leakedPasswords = LeakedPasswordService(url, through: outbound)
     }
 
     /// Runs all services until SIGTERM or SIGINT; they stop in the reverse order.

@@ -60,7 +60,7 @@ package struct ServiceAssembly: Sendable {
             allowsLoopback: accounts.federation.allowsLoopback,
             allowsAnyTenantName: options.allowsAnyTenantName,
             deployment: accounts.deployment,
-            limits: accounts.deploymentLimits,
+            limits: accounts.options.deploymentLimits,
             reading: { url, project in
                 try await accounts.federation.calling(for: project) {
                     try await accounts.federation.file(at: url, atMost: 4_096)
@@ -86,7 +86,7 @@ package struct ServiceAssembly: Sendable {
             deployment: deployment,
             projectForKey: options.projectForKey ?? { accounts.stores.configuration.snapshot.project(apiKey: $0) },
             projectNamed: { try await Self.project(named: $0, options, accounts.stores.configuration) },
-            development: accounts.development,
+            development: accounts.options.development,
             operations: ConsoleOperations(accounts, deliveries, signInCounts)
         )
         let authenticator = RequestAuthenticator(
@@ -120,7 +120,7 @@ package struct ServiceAssembly: Sendable {
             deployment: deployment,
             snapshot: { accounts.stores.configuration.snapshot },
             projectOfKey: { try await authenticator.project(ofKeyIn: $1, query: $0, host: .identityToolkit) },
-            development: accounts.development,
+            development: accounts.options.development,
             responder: ServiceResponder(
                 table: RouteTable(CookieRoutes.operations(of: ofAPI)),
                 authenticator: authenticator,
@@ -144,7 +144,7 @@ package struct ServiceAssembly: Sendable {
             databaseCheck: options.databaseCheck,
             droppedLogLines: options.droppedLogLines
         )
-        let served = accounts.development ? metrics.routes + api : api
+        let served = accounts.options.development ? metrics.routes + api : api
         responder = ServiceResponder(
             table: RouteTable(served + options.routesOverRoutes(served)),
             authenticator: authenticator,

@@ -66,9 +66,11 @@ package struct SigningKeys: Sendable {
     ///
     /// A node whose clock is behind that of the node that created the only key uses it too. Nil if there is none.
     package func signer(for algorithm: SigningAlgorithm, at seconds: Int64) -> SigningKey? {
-        let isSigner = { (entry: Entry) in entry.key.algorithm == algorithm && entry.key.signs }
-        let entry = entries.last { isSigner($0) && $0.activeFrom <= seconds } ?? entries.first(where: isSigner)
-        return entry?.key
+        let isSigner = { (index: Int) in entries[index].key.algorithm == algorithm && entries[index].key.signs }
+        let index =
+            entries.indices.last { isSigner($0) && entries[$0].activeFrom <= seconds }
+            ?? entries.indices.first(where: isSigner)
+        return index.map { entries[$0].key }
     }
 
     /// Whether any key signs tokens with an algorithm.

@@ -68,11 +68,11 @@ package struct VisitProvider: Sendable {
         case .redirect(_, _, let url): guard allows(url, caller) else { throw .unauthorizedDomain }
         // The emulator has no registered apps.
         case .ios(let bundleID, let scheme):
-            guard service.development || settings.allowsReturn(toBundle: bundleID, scheme: scheme) else {
+            guard service.options.development || settings.allowsReturn(toBundle: bundleID, scheme: scheme) else {
                 throw .unregisteredApp
             }
         case .android(let package):
-            guard service.development || settings.allowsReturn(toPackage: package) else { throw .unregisteredApp }
+            guard service.options.development || settings.allowsReturn(toPackage: package) else { throw .unregisteredApp }
         }
     }
 

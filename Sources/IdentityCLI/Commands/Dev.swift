@@ -130,18 +130,21 @@ struct Dev: AsyncParsableCommand {
             logger: quiet(logger)
         )
         let address = OwnAddress()
-        var node = Node(
+        var accounts = AccountsService.Options()
+        let options = DevelopmentMode.options(
+            for: &accounts,
             stores,
+            project: projectID,
+            unsignedTokens: unsignedTokens,
+            say: Progress.say
+        )
+        let node = Node(
+            stores,
+            accounts,
             deployment: address.deployment,
             outbound: AddressPolicy(allowsLoopback: true),
             strangers: AddressPolicy(allowsLoopback: true),
             verifiers: [FakeCredentialVerifier()]
-        )
-        let options = DevelopmentMode.options(
-            for: &node.accounts,
-            project: projectID,
-            unsignedTokens: unsignedTokens,
-            say: Progress.say
         )
         let assembly = ServiceAssembly(node.accounts, options, logger: logger)
         let application = HTTPServer(

@@ -52,16 +52,18 @@ struct Serve: AsyncParsableCommand {
             await database.close()
             throw readable(error)
         }
-        var node = Node(
+        let smtp = configuration.mail.map { SMTPClient($0.server) }
+        var accounts = AccountsService.Options()
+        accounts.deploymentLimits = configuration.limits
+        if let mail = configuration.mail, let smtp { accounts.mailer = Mailer(from: mail.sender, through: smtp) }
+        let node = Node(
             stores,
+            accounts,
             deployment: Deployment(publicURL: configuration.publicURL),
+            leakedPasswords: configuration.leakedPasswords,
             outbound: configuration.outbound,
             authorities: configuration.authorities
         )
-        node.accounts.deploymentLimits = configuration.limits
-        if let url = configuration.leakedPasswords { node.askAboutLeakedPasswords(at: url) }
-        let smtp = configuration.mail.map { SMTPClient($0.server) }
-        if let mail = configuration.mail, let smtp { node.accounts.mailer = Mailer(from: mail.sender, through: smtp) }
         var options = ServiceAssembly.Options()
         options.limits.proxies = proxies
         options.droppedLogLines = { LogWriter.droppedLines }

@@ -35,11 +35,11 @@ struct ConsoleOperations: Sendable {
         webhooksGivenUp = { try await stores.outbox.givenUp(of: $0, limit: ConsoleRoutes.webhooksShown + 1) }
         resendWebhooks = { try await stores.outbox.resend(nil, of: $0, now: stores.configuration.now()) }
         let check = ConfigurationCheck(
-            isDevelopment: accounts.development,
+            isDevelopment: accounts.options.development,
             allowsLoopback: accounts.federation.allowsLoopback,
             deployment: accounts.deployment,
-            sendsMail: accounts.mailer != nil,
-            knowsLeakedPasswords: accounts.leakedPasswords != nil
+            sendsMail: accounts.options.mailer != nil,
+            knowsLeakedPasswords: accounts.options.leakedPasswords != nil
         )
         findings = { check($0, in: stores.configuration.snapshot, at: stores.configuration.now()) }
         mailFails = { deliveries.mailServer.fails }

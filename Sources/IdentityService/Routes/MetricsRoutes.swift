@@ -162,7 +162,7 @@ struct MetricsRoutes {
             .histogram,
             "Duration of calls to blocking functions."
         )
-        let functions = accounts.functions?.calls.histograms ?? [:]
+        let functions = accounts.options.functions?.calls.histograms ?? [:]
         for event in BlockingFunctions.Event.allCases {
             for outcome in FunctionCaller.Outcome.allCases {
                 let labels: MetricsText.Labels = ["event": event.rawValue, "outcome": outcome.rawValue]

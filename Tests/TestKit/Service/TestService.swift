@@ -178,7 +178,25 @@ package struct TestService: Sendable {
             return try Self.cheapScrypt(password, salt, parameters, signerKey)
         }
         let address = OwnAddress()
-        var accounts = AccountsService(
+        var own = AccountsService.Options()
+        own.mailer = options.mailer
+        own.leakedPasswords = options.leakedPasswords
+        own.functions = FunctionCaller(through: outbound)
+        own.captchas = CaptchaService(through: outbound)
+        if options.sendsMessages { own.messenger = Messenger(through: outbound) }
+        own.pause = options.pause
+        var assemblyOptions =
+            options.development
+            ? DevelopmentMode.options(
+                for: &own,
+                stores,
+                project: project.id,
+                unsignedTokens: options.unsignedTokens,
+                say: options.say
+            )
+            : ServiceAssembly.Options()
+        if let limits = options.deploymentLimits { own.deploymentLimits = limits }
+        let accounts = AccountsService(
             stores: stores,
             federation: FederationService(
                 http: outbound,
@@ -187,24 +205,9 @@ package struct TestService: Sendable {
             ),
             passwords: passwords,
             deployment: Self.deployment(options, address),
+            options: own,
             now: clock.now
         )
-        accounts.mailer = options.mailer
-        accounts.leakedPasswords = options.leakedPasswords
-        accounts.functions = FunctionCaller(through: outbound)
-        accounts.captchas = CaptchaService(through: outbound)
-        if options.sendsMessages { accounts.messenger = Messenger(through: outbound) }
-        accounts.pause = options.pause
-        var assemblyOptions =
-            options.development
-            ? DevelopmentMode.options(
-                for: &accounts,
-                project: project.id,
-                unsignedTokens: options.unsignedTokens,
-                say: options.say
-            )
-            : ServiceAssembly.Options()
-        if let limits = options.deploymentLimits { accounts.deploymentLimits = limits }
         assemblyOptions.limits = options.limits
         if options.waitsForDatabase { assemblyOptions.databaseCheck = Patience.limit }
         let assembly = ServiceAssembly(accounts, assemblyOptions, logger: logger)
