@@ -268,7 +268,9 @@ extension AccountsService {
             issuedAt: seconds
         )
         do {
-            guard let functions = options.functions else { throw FunctionError.unreachable("this process calls no functions") }
+            guard let functions = options.functions else {
+                throw FunctionError.unreachable("this process calls no functions")
+            }
             let network = caller.askingNetwork
             guard functions.shares.enter(caller.project.id, network) else { throw AccountsError.overloaded }
             defer { functions.shares.leave(caller.project.id, network) }

@@ -50,6 +50,7 @@ package struct CreateSessionCookie: Sendable {
             at: service.now()
         )
         AccountEvent.sessionCookieCreated.log(user.account.id, caller)
-        return try service.options.tokenSigner?.token(of: payload) ?? key?.cookie(of: payload) ?? { throw NoSigningKey() }()
+        return try service.options.tokenSigner?.token(of: payload) ?? key?.cookie(of: payload)
+            ?? { throw NoSigningKey() }()
     }
 }

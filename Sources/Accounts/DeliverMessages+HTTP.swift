@@ -12,7 +12,8 @@ extension DeliverMessages {
         _ send: (Messenger, Project) async throws(DeliveryError) -> Void
     ) async -> OutboxStore.Outcome {
         // This node may learn of the project in a moment.
-        guard let messenger = service.options.messenger, let project = service.configuration.snapshot.project(message.project)
+        guard let messenger = service.options.messenger,
+            let project = service.configuration.snapshot.project(message.project)
         else {
             return tryAgain(message, DeliveryError.notConfigured)
         }

@@ -73,7 +73,9 @@ extension AccountsService {
 
     /// False as well if nobody can tell: a service that is down stops no sign-up.
     func isLeaked(_ password: Secret, _ caller: Caller) async -> Bool {
-        guard caller.project.settings.refusesLeakedPasswords, let leakedPasswords = options.leakedPasswords else { return false }
+        guard caller.project.settings.refusesLeakedPasswords, let leakedPasswords = options.leakedPasswords else {
+            return false
+        }
         do {
             let password = Secret(password.reveal().composedPassword)
             return try await leakedPasswords.contains(password, share: caller.project.id.rawValue)

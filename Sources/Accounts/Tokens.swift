@@ -130,7 +130,8 @@ extension AccountsService {
         _ make: (Int?, any TokenSigner) throws(IDTokenMintingError) -> T
     ) throws -> T {
         let algorithm: SigningAlgorithm = caller.project.settings.signWithES256 ? .es256 : .rs256
-        let key: (any TokenSigner)? = options.tokenSigner ?? configuration.signingKeys.signer(for: algorithm, at: seconds)
+        let key: (any TokenSigner)? =
+            options.tokenSigner ?? configuration.signingKeys.signer(for: algorithm, at: seconds)
         guard let key else { throw NoSigningKey() }
         do throws(IDTokenMintingError) { return try make(caller.longestIDToken, key) } catch .tooLong {
             AccountEvent.cookieTooLarge.log(account, caller)

@@ -72,7 +72,9 @@ package struct VisitProvider: Sendable {
                 throw .unregisteredApp
             }
         case .android(let package):
-            guard service.options.development || settings.allowsReturn(toPackage: package) else { throw .unregisteredApp }
+            guard service.options.development || settings.allowsReturn(toPackage: package) else {
+                throw .unregisteredApp
+            }
         }
     }
 

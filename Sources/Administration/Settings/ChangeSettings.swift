@@ -88,10 +88,14 @@ package struct ChangeSettings: Sendable {
             if wasLimited, !settings.rateLimits.isEnabled, !isOfService {
                 throw AdministrationError.ofServiceOnly(setting: Setting.rateLimitsEnabled)
             }
-            if changed.contains(where: { $0 == Setting.tokenIssuer || $0 == Setting.publicURL }),
-                settings.tokenIssuer == .own, settings.publicURL ?? deployment.serviceURL == nil
-            {
-                throw AdministrationError.invalid("\(Setting.tokenIssuer) own requires http.publicURL.")
+            // Both name the project's issuer.
+            let named = [
+                (Setting.tokenIssuer, "own ", settings.tokenIssuer == .own),
+                (Setting.oauthEnabled, "", settings.oauth.isEnabled),
+            ]
+            for (path, value, isOn) in named where isOn && settings.publicURL ?? deployment.serviceURL == nil {
+                guard changed.contains(path) || changed.contains(Setting.publicURL) else { continue }
+                throw AdministrationError.invalid("\(path) \(value)requires http.publicURL.")
             }
             return changed
         }

@@ -4,7 +4,7 @@ import Projects
 extension Setting {
     /// The project as an OpenID provider for other applications.
     static let oauth: [Setting] = [
-        flag("identity.oauth.enabled", \.oauth.isEnabled),
+        flag(oauthEnabled, \.oauth.isEnabled),
         Setting(
             path: scopesPath,
             value: .map(
@@ -36,5 +36,6 @@ extension Setting {
         ),
     ]
 
+    static let oauthEnabled = "identity.oauth.enabled"
     private static let scopesPath = "identity.oauth.scopes"
 }

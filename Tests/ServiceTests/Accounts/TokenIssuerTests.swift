@@ -98,16 +98,13 @@ struct TokenIssuerTests {
         var options = TestService.Options()
         options.publicURL = nil
         try await TestService.run(options) { service in
-            for path in ["config?updateMask=identity.tokenIssuer", "config"] {
-                let reply = try await service.admin(
-                    path,
-                    ["identity": ["tokenIssuer": "own"]],
-                    method: "PATCH",
-                    version: "v2"
-                )
-                #expect(
-                    reply.error == "INVALID_CONFIG : identity.tokenIssuer own requires http.publicURL."
-                )
+            for (path, change, refused) in [
+                ("config?updateMask=identity.tokenIssuer", ["tokenIssuer": "own"], "tokenIssuer own"),
+                ("config", ["tokenIssuer": "own"], "tokenIssuer own"),
+                ("config", ["oauth": ["enabled": true]], "oauth.enabled"),
+            ] as [(String, JSON, String)] {
+                let reply = try await service.admin(path, ["identity": change], method: "PATCH", version: "v2")
+                #expect(reply.error == "INVALID_CONFIG : identity.\(refused) requires http.publicURL.")
             }
             try await service.signUp("ada@example.com").expectOK()
         }

@@ -2,6 +2,7 @@ import Domain
 import Federation
 import Foundation
 import Logging
+import OAuth
 import Postgres
 import Projects
 import Secrets
@@ -21,6 +22,8 @@ struct HotPlanTests {
     private static let statements = [
         "refresh": "s.place, s.is_due", "lookup": "n (project, tenant, account, session, number)",
         "sign_in": "chosen AS MATERIALIZED", "sign_up": "INSERT INTO linked_credentials",
+        "browser": "n (project, tenant, account, session, hash, asking, idle_since, number)",
+        "grant": "FOR KEY SHARE SKIP LOCKED", "list": "last AS MATERIALIZED",
     ]
 
     @Test("are those of the files, and reach accounts, claims and sessions by their keys")
@@ -68,6 +71,11 @@ struct HotPlanTests {
                         project,
                         before: { try await fill(database, project, 10_000, from: 51) }
                     ) { name, lines, _ in
+                        guard !Self.ofTwoIndexes.contains(name) else {
+                            let reads = Self.reads(lines).filter { !$0.contains("password_configurations") }
+                            #expect(reads.allSatisfy { $0.contains("Cond: ((project = ") }, "\(name): \(reads)")
+                            return
+                        }
                         let known = try Repository.text("\(Self.folder)/\(name).txt").split(separator: "\n")
                             .map(String.init)
                         #expect(Self.reads(lines) == Self.reads(known), "\(name): \(lines.joined(separator: "\n"))")
@@ -76,6 +84,9 @@ struct HotPlanTests {
             }
         }
     }
+
+    /// A project's few configurations, and an account's sessions, are found by either of two indexes.
+    private static let ofTwoIndexes: Set = ["grant", "list"]
 
     /// How a plan reads tables: each scan with its condition.
     private static func reads(_ plan: [String]) -> [String] {
@@ -165,6 +176,24 @@ struct HotPlanTests {
             RefreshQuestion(key: key, secretHash: [1], successor: nil, idleSince: nil, now: now)
         )
         _ = try await stores.accounts.find(key.account, session: key.session, in: scope)
+        _ = try await stores.accounts.list(after: nil, limit: 100, in: scope)
+        let browser = try await stores.sessions.browser(
+            key,
+            secretHash: [1],
+            client: "tea",
+            idleSince: nil,
+            within: .none,
+            now: now
+        )
+        #expect(browser == nil)
+        let grant = NewApplicationSession(
+            id: SessionID(random: .system),
+            client: "tea",
+            grant: ApplicationGrant(scopes: [], resources: [], redirectURI: ""),
+            secretHash: [1],
+            revokedVersion: nil
+        )
+        #expect(try await stores.sessions.open(grant, from: key, now: now) == nil)
         let ada = try #require(EmailAddress("ada@example.com"))
         let identity = FederatedIdentity(provider: "google.com", subject: "ada", issuer: "i", email: ada)
         let found = try await stores.accounts.candidates(for: identity, in: scope)
