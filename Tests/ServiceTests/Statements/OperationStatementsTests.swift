@@ -1,3 +1,4 @@
+import Foundation
 import Postgres
 import Projects
 import Storage
@@ -6,6 +7,9 @@ import TestKit
 import Testing
 
 /// Compares statements.tsv and `x-cost` in openapi.yaml with what the service asks its database.
+///
+/// `WRITE_STATEMENTS=FOLDER scripts/test --filter OperationStatementsTests` writes the SQL of each operation to a file of the
+/// folder, to read, and to compare with `diff -r` after a change.
 @Suite("Statements of operations", .database, .testProvider, .serialized)
 struct OperationStatementsTests {
     /// How often an operation asks the database in some case.
@@ -89,6 +93,11 @@ struct OperationStatementsTests {
                 database.load.roundTrips - waits - reloads * reloadWaits + Self.watching[example.name, default: 0]
             #expect(roundTrips == row.roundTrips, "\(asked)")
             #expect(asked.total == row.statements, "\(asked)")
+            if let folder = ProcessInfo.processInfo.environment["WRITE_STATEMENTS"] {
+                let file = URL(filePath: folder).appending(path: "\(example.name.replacing("/", with: " ")).sql")
+                let text = asked.statements.map { "-- \($0.calls) ×\n\($0.text);\n" }.joined(separator: "\n")
+                try text.write(to: file, atomically: true, encoding: .utf8)
+            }
             let isChanged = try await AuditedState.read() != before
             let isRecorded = isChanged || Self.handingOutSecrets.contains(example.name)
             #expect(try await (AuditedState.entries() > entries) == isRecorded, "changed: \(isChanged)")
