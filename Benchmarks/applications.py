@@ -11,7 +11,6 @@ PROJECT = "bench-project"
 REDIRECT = "https://bench.example/callback"
 VERIFIER = "v" * 43
 COUNT = 5_000
-NOW = "2026-01-01 00:00:00+00"
 
 
 def b64(data):

@@ -74,7 +74,8 @@ extension AccountStore {
             AND account > \(after?.rawValue ?? "")
             """
         let ofPage: SQL = "\(sql: rest) AND account <= (SELECT account FROM last) ORDER BY account"
-        // The page ends at an account, so that each table is read once, along its key: a third less than by account.
+        // The page ends at an account, so that each table is read once, along its key: a third less than by account. A full
+        // join is merged or hashed; others may compare each account with each row, if the planner expects one.
         return try await database.query(
             """
             WITH last AS MATERIALIZED (
@@ -88,9 +89,12 @@ extension AccountStore {
             SELECT a.account, \(sql: AccountRow.linkedColumns), \(sql: AccountRow.ownColumns),
                 \(sql: StoredPassword.columns)
             FROM (SELECT * FROM accounts WHERE merged_into IS NULL AND \(sql: ofPage) OFFSET 0) a
-            LEFT JOIN (SELECT * FROM account_activity WHERE \(sql: ofPage) OFFSET 0) v ON v.account = a.account
-            LEFT JOIN (SELECT * FROM linked_credentials WHERE \(sql: ofPage) OFFSET 0) l ON l.account = a.account
-            \(sql: StoredPassword.joins)
+            FULL JOIN (SELECT * FROM account_activity WHERE \(sql: ofPage) OFFSET 0) v ON v.account = a.account
+            FULL JOIN (SELECT * FROM linked_credentials WHERE \(sql: ofPage) OFFSET 0) l ON l.account = a.account
+            LEFT JOIN (
+                SELECT * FROM password_configurations WHERE project = \(scope.project.rawValue) OFFSET 0
+            ) k ON k.id = a.password_parameters
+            WHERE coalesce(a.account, '') <> ''
             ORDER BY a.account
             """,
             into: ListedAccounts()

@@ -1,5 +1,4 @@
 import Domain
-import OAuth
 import Postgres
 package import Projects
 package import Sessions

@@ -26,6 +26,8 @@ extension SessionStore {
             ? """
             coalesce(refreshes = 'false', false), row_number() OVER (PARTITION BY client ORDER BY last_used_at DESC, session) > 100,
             """ : ""
+        // Not `IS NOT NULL`, by which the planner may choose the index of all grants of a project.
+        let isMeant: SQL = ofApplications ? "coalesce(client, '') <> ''" : "client IS NULL"
         // The numbers are literals, so that the planner knows that it reads a few rows of an index.
         return """
             surplus AS (
@@ -38,7 +40,7 @@ extension SessionStore {
                             SELECT session, last_used_at\(sql: columns) FROM sessions
                             WHERE project = t.project AND tenant = t.tenant
                                 AND account = t.account AND revoked_at IS NULL
-                                AND client IS \(sql: ofApplications ? "NOT NULL" : "NULL")
+                                AND \(sql: isMeant)
                             ORDER BY auth_time LIMIT 1000
                         ) active
                         ORDER BY \(sql: first) last_used_at DESC, session OFFSET 199

@@ -10,6 +10,8 @@ package struct SessionStore: Sendable {
     let database: PostgresClient
     let keyRing: KeyRing
     let gate: AccountGate
+    /// Whether simultaneous requests share a statement.
+    let batches: Bool
     let refreshes: Batcher<[UInt8], RefreshQuestion, RefreshAnswer>
     let browsers: Batcher<[UInt8], BrowserQuestion, BrowserSession?>
     let grants: Batcher<String, GrantQuestion, ApplicationSession?>
@@ -18,6 +20,7 @@ package struct SessionStore: Sendable {
         self.database = database
         self.keyRing = keyRing
         self.gate = gate
+        self.batches = batches
         // In a batch, a request whose row is locked must not delay the others; alone, it waits.
         refreshes = Batcher(
             isOn: batches,

@@ -4,7 +4,7 @@ CREATE ROLE identity_service LOGIN PASSWORD :'service';
 CREATE ROLE identity_backup LOGIN;
 GRANT identity_owner TO CURRENT_USER;
 GRANT pg_read_all_data TO identity_backup;
-CREATE DATABASE identity OWNER identity_owner;
+CREATE DATABASE identity OWNER identity_owner TEMPLATE template0 ENCODING 'UTF8' LOCALE 'C';
 REVOKE ALL ON DATABASE identity FROM PUBLIC;
 GRANT CONNECT ON DATABASE identity TO identity_service, identity_backup;
 \connect identity

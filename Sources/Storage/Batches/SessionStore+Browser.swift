@@ -35,7 +35,7 @@ extension SessionStore {
     /// - Parameters:
     ///   - client: the application that asks, if one does.
     ///   - idleSince: as in ``list(of:idleSince:in:)``.
-    ///   - limits: of at most one bucket.
+    ///   - limits: of at most one bucket; visits of a moment that share it have room together, or none has.
     /// - Returns: nil if there is no such session, or it has ended.
     package func browser(
         _ key: SessionKey,

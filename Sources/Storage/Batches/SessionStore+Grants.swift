@@ -65,8 +65,10 @@ extension SessionStore {
         let question = GrantQuestion(browser: browser, new: new, origin: RequestContext.current.origin, now: now)
         do {
             // One that is told writes the message, too.
-            if !isTold, let opened = try await grants.answer(to: question, for: question.batchKey) { return opened }
-            // A request whose row is locked waits for it alone.
+            if batches, !isTold, let opened = try await grants.answer(to: question, for: question.batchKey) {
+                return opened
+            }
+            // A request whose row is locked waits for it alone; one that was refused is refused again.
             return try await gate.pass(browser.account, in: browser.scope, .session) {
                 let telling = isTold ? try telling(of: question) : ""
                 let opened = try await Self.open([question], skipsLocked: false, telling: telling, database).first
@@ -94,7 +96,7 @@ extension SessionStore {
 
     /// Opens several sessions with one statement.
     ///
-    /// Accounts are locked in the order of their keys, so two nodes never deadlock.
+    /// Accounts are locked in the order of their keys, each before its session, so two nodes never deadlock.
     static func open(
         _ questions: [GrantQuestion],
         skipsLocked: Bool,
@@ -104,7 +106,7 @@ extension SessionStore {
         let now = questions.map(\.now).max() ?? Date()
         let skip: SQL = skipsLocked ? "SKIP LOCKED" : ""
         let surplus = SessionStore.surplus(
-            of: "SELECT DISTINCT project, tenant, account FROM browser",
+            of: "SELECT project, tenant, account FROM browser",
             ofApplications: true,
             now: now
         )
@@ -131,12 +133,12 @@ extension SessionStore {
                     OFFSET 0 FOR SHARE \(sql: skip)
                 ) a
                 CROSS JOIN LATERAL (
-                    SELECT * FROM sessions WHERE project = n.project AND tenant = n.tenant AND account = n.account
+                    SELECT * FROM sessions WHERE project = a.project AND tenant = a.tenant AND account = a.account
                         AND session = n.browser
                     OFFSET 0 FOR SHARE \(sql: skip)
                 ) s
                 CROSS JOIN LATERAL (
-                    SELECT * FROM oauth_clients WHERE project = n.project AND client = n.new_client
+                    SELECT * FROM oauth_clients WHERE project = s.project AND client = n.new_client
                     OFFSET 0 FOR KEY SHARE \(sql: skip)
                 ) c
                 WHERE \(sql: isUsable) AND \(sql: stands(since: "a.valid_since", now: now))
@@ -167,11 +169,7 @@ extension SessionStore {
                     \(sql: AuditOrigin.arrayNames))
                 SELECT o.project, \(now), o.tenant, o.account, o.session, \(AuditAction.sessionRevoked.rawValue),
                     \([surplusReason]), t.caller_prefix, \(sql: AuditOrigin.arrayNames)
-                FROM surplus o
-                CROSS JOIN LATERAL (
-                    SELECT * FROM browser WHERE project = o.project AND tenant = o.tenant
-                        AND account = o.account ORDER BY number LIMIT 1
-                ) t
+                FROM surplus o JOIN browser t ON t.project = o.project AND t.tenant = o.tenant AND t.account = o.account
             )
             SELECT b.number, \(sql: applicationColumns)
             FROM opened s JOIN browser b ON b.project = s.project AND b.tenant = s.tenant AND b.account = s.account
