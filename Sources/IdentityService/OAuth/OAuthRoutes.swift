@@ -322,10 +322,12 @@ extension ProviderMetadata.Endpoint {
 extension ConfigurationStore {
     /// The project of a path below its issuer, if it is an OpenID provider.
     ///
-    /// Only by ID, because everything must be below exactly the issuer that tokens name.
+    /// Only by ID, because everything must be below exactly the issuer that tokens name. A node that does not know its URL has
+    /// none, as it has no discovery document.
     func openIDProvider(of call: Call, at deployment: Deployment) throws -> Project {
         guard let project = ProjectID(rawValue: call.parameter("project")).flatMap(snapshot.project),
-            project.settings.oauth.isEnabled, deployment.shows(project.id, at: call.host)
+            project.settings.oauth.isEnabled, deployment.publicURL(of: project) != nil,
+            deployment.shows(project.id, at: call.host)
         else { throw WireError.notFound }
         return project
     }

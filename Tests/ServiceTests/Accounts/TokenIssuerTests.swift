@@ -110,8 +110,12 @@ struct TokenIssuerTests {
         }
         // Set by a node that knows.
         options.settings.tokenIssuer = .own
+        options.settings.oauth.isEnabled = true
         try await TestService.run(options) { service in
             #expect(try await service.signUp("ada@example.com").status == 500)
+            for endpoint in ["authorize", "userinfo", "device", "grants"] {
+                #expect(try await service.send("GET", "/\(service.project.id)/oauth/\(endpoint)").status == 404)
+            }
             #expect(try await service.send("GET", "/\(service.project.id)\(Self.document)").status == 404)
             let changed = try await service.admin(
                 "config?updateMask=identity.appName",
