@@ -32,7 +32,7 @@ package final class ConfigurationStore: Service, Sendable {
     /// Deletions of all that a tenant has take long, and are no reason for others to wait.
     let deletions = ProjectGate(width: 1, queueLimit: 8)
     let adminReads: Batcher<Never, AdminQuestion, AdminCredential?>
-    private let readings = Batcher<Never, @Sendable () async throws -> Void, Void>(
+    let readings = Batcher<Never, @Sendable () async throws -> Void, Void>(
         limit: .max,
         patience: .zero,
         asking: { calls in

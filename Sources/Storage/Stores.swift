@@ -80,7 +80,7 @@ package struct Stores: Sendable {
         sessions.batchCounts + accounts.batchCounts + flows.batchCounts
             + [
                 ("conflict", pendingCredentials.inserts.counts), ("code", oobCodes.reads.counts),
-                ("admin", configuration.adminReads.counts),
+                ("admin", configuration.adminReads.counts), ("configuration", configuration.readings.counts),
             ]
     }
 }
