@@ -357,16 +357,6 @@ extension FunctionError {
     }
 }
 
-extension AccountChanges {
-    mutating func amend(_ amendment: Amendment?) {
-        guard let amendment else { return }
-        if let name = amendment.displayName { displayName = name }
-        if let url = amendment.photoURL { photoURL = url }
-        if let verified = amendment.emailVerified { emailVerified = verified }
-        if let claims = amendment.customAttributes { customAttributes = claims }
-    }
-}
-
 extension Account {
     /// As it will be once changes of ``AccountsService/link(_:method:_:decide:)`` are written.
     fileprivate func linked(by changes: AccountChanges) -> Account {

@@ -206,7 +206,7 @@ package struct SignInWithIdP: Sendable {
             (plan, linked) = (.link(to: account, effect: effect), account.linking(identity, effect: effect))
         case .keep:
             guard !found.isBlocked else { throw AccountsError.userDisabled }
-            (plan, linked) = (.keep, account)
+            (plan, linked) = (.keep(account), account)
         case .refuse(let refusal):
             AccountEvent.linkRefused.log(account.id, provider: identity.provider, caller)
             // An `errorMessage` that the SDKs for Apple platforms do not know ends the app.

@@ -1,4 +1,5 @@
 import Domain
+import Federation
 import Projects
 import Sessions
 
@@ -27,10 +28,21 @@ extension AccountChanges {
         }
         var entries: [AuditEntry] = []
         let members = members(of: account)
+        let method = credential.map { [$0.credential.identity.provider] } ?? []
+        let proof = credential?.redeems == nil ? [] : ["pendingToken"]
+        let resource = credential == nil ? nil : session.id?.rawValue
         if firstVerification != nil {
-            entries.append(entry(.accountTakenOver, changes: members))
+            entries.append(entry(.accountTakenOver, method, resource: resource, changes: members + proof))
         } else if !members.isEmpty {
             entries.append(entry(.accountUpdated, changes: members))
+        }
+        if let credential {
+            // A first factor alone is not a sign-in yet.
+            let action: AuditAction? =
+                if firstVerification != nil { nil } else if !credential.isKnown(to: account) { .credentialLinked } else
+                { session.authTime == nil ? nil : .signedIn }
+            if let action { entries.append(entry(action, method, resource: resource, changes: proof)) }
+            return entries
         }
         if let linked { entries.append(entry(.credentialLinked, [linked.provider])) }
         let lost = account.linked.map(\.provider).filter(unlinked.contains)
@@ -52,8 +64,8 @@ extension AccountChanges {
         let all: [(name: String, changes: Bool)] = [
             ("email", email.map { $0 != account.email } ?? false),
             ("emailVerified", emailVerified.map { $0 != account.emailVerified } ?? false),
-            ("displayName", displayName.map { $0 != account.displayName } ?? false),
-            ("photoUrl", photoURL.map { $0 != account.photoURL } ?? false),
+            ("displayName", (displayName ?? profile.map(\.displayName)).map { $0 != account.displayName } ?? false),
+            ("photoUrl", (photoURL ?? profile.map(\.photoURL)).map { $0 != account.photoURL } ?? false),
             ("phoneNumber", phoneNumber.map { $0 != account.phoneNumber } ?? false),
             ("password", password != nil),
             ("emailLinkSignin", emailLinkSignIn.map { $0 != account.emailLinkSignIn } ?? false),

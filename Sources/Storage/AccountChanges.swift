@@ -1,4 +1,5 @@
 package import Domain
+import Federation
 import Passwords
 package import Projects
 package import struct Foundation.Date
@@ -10,6 +11,8 @@ package struct AccountChanges: Sendable {
     package var initialEmail: String?
     package var displayName: String??
     package var photoURL: String??
+    /// The whole profile, before ``displayName`` and ``photoURL``.
+    package var profile: Profile?
     package var phoneNumber: String??
     package var password: StoredPassword??
     package var passwordUpdatedAt: Date?
@@ -30,6 +33,8 @@ package struct AccountChanges: Sendable {
     package var unlinked: Set<ProviderID> = []
     /// A credential that an admin links without proof.
     package var linked: LinkedCredential?
+    /// A federated sign-in, or a link, with its credential.
+    package var credential: SignInWrite?
     /// The sessions to end.
     package var endedSessions: EndedSessions = .none
     /// Whether ``session`` must be that of the newest sign-in.
@@ -124,6 +129,49 @@ package struct AccountChanges: Sendable {
         initialEmail = email.canonical
     }
 
+    /// Whether ``Account/validSince`` has to be later than sessions that end.
+    var endsEarlierSessions: Bool {
+        guard validSince != nil else { return false }
+        return switch endedSessions {
+        case .all, .others: true
+        case .none, .openedWith, .openedBefore: false
+        }
+    }
+
+    /// The account with the changes; its `validSince` may be later if sessions end.
+    ///
+    /// A sign-in that changes nothing leaves the version.
+    func applied(to before: Account, now: Date) -> Account {
+        var after = before
+        if firstVerification != nil { after.dropUnproved(validSince: before.validSince) }
+        if let email { after.email = email }
+        after.emailVerified = emailVerified ?? after.emailVerified
+        after.initialEmail = initialEmail ?? after.initialEmail
+        after.profile = profile ?? after.profile
+        after.displayName = displayName ?? after.displayName
+        after.photoURL = photoURL ?? after.photoURL
+        after.phoneNumber = phoneNumber ?? after.phoneNumber
+        if let password { after.hasPassword = password != nil }
+        after.passwordUpdatedAt = passwordUpdatedAt ?? after.passwordUpdatedAt
+        after.emailLinkSignIn = emailLinkSignIn ?? after.emailLinkSignIn
+        after.secondFactors = secondFactors ?? after.secondFactors
+        // A list that was made before all were dropped.
+        if let passkeys, firstVerification == nil { after.passkeys = passkeys }
+        after.linked.removeAll { unlinked.contains($0.provider) }
+        if let linked { after.linked.append(linked) }
+        if let identity = credential?.credential.identity { after.link(identity) }
+        after.customAttributes = customAttributes ?? after.customAttributes
+        after.customAuth = after.customAuth || isByCustomToken
+        after.recoverableUntil = recoverableUntil(of: before, now: now)
+        after.disabled = disabled ?? after.disabled
+        after.validSince = max(after.validSince, validSince ?? after.validSince)
+        after.createdAt = createdAt ?? after.createdAt
+        if credential == nil || after != before { after.version += 1 }
+        if revokes { after.revokedVersion = after.version }
+        if let lastSignInAt { (after.lastSignInAt, after.lastRefreshAt) = (lastSignInAt, lastSignInAt) }
+        return after
+    }
+
     /// Until when a verified email that was removed from the account can be restored; a newer message about it counts from
     /// now.
     ///
@@ -158,5 +206,16 @@ package struct AccountChanges: Sendable {
     /// The providers whose credentials the account loses.
     package func lostProviders(of account: Account) -> Set<ProviderID> {
         deletesAccount || firstVerification != nil ? Set(account.linked.map(\.provider)) : unlinked
+    }
+}
+
+extension Account {
+    /// Links an identity, in place of another one of its provider.
+    fileprivate mutating func link(_ identity: FederatedIdentity) {
+        guard !linked.contains(where: { $0.provider == identity.provider && $0.subject == identity.subject }) else {
+            return
+        }
+        linked.removeAll { $0.provider == identity.provider }
+        add([LinkedCredential(identity)])
     }
 }

@@ -130,3 +130,8 @@ extension Account {
         linked.sort { $0.provider.rawValue < $1.provider.rawValue }
     }
 }
+
+extension Account {
+    /// The names in the `methods` column.
+    var methodNames: [String] { methods.map(\.rawValue).sorted() }
+}

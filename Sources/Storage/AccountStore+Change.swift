@@ -1,5 +1,6 @@
 import Delivery
 package import Domain
+import Federation
 import Passwords
 import Postgres
 package import Projects
@@ -10,24 +11,28 @@ extension AccountStore {
     /// Changes an account under its lock, in one transaction: locks the row, reads it with its credentials, calls
     /// `decide` for the changes, and writes them.
     ///
-    /// - Parameter decide: gets the current account and the requested session; if it throws, nothing changes.
+    /// - Parameters:
+    ///   - signIn: a federated sign-in or link, which the changes contain: what it depends on is read with the account.
+    ///   - decide: gets the current account and the requested session; if it throws, nothing changes.
     /// - Returns: what was written, and the account afterwards.
     /// - Throws: what `decide` throws; ``UnknownAccount``; ``ClaimConflict`` if another account holds a claim;
     ///   ``RepeatedEvent`` if the event was applied before; ``SpentCode``; ``RateLimitReached``; ``AccountBusy``;
-    ///   ``SessionStore/NewerSignIn``.
+    ///   ``SessionStore/NewerSignIn``; ``NotWritten``.
     package func change(
         _ account: AccountID,
         session: SessionID?,
+        admitting signIn: SignInWrite? = nil,
         in scope: Scope,
         now: Date,
         decide: @escaping @Sendable (Account, StoredSession?) throws -> AccountChanges
     ) async throws -> ChangedAccount {
+        let lane: AccountGate.Lane = session != nil ? .change : signIn != nil ? .signIn : .proof
         do {
-            return try await gate.pass(account, in: scope, session == nil ? .proof : .change) {
+            return try await gate.pass(account, in: scope, lane) {
                 try await database.transaction { transaction in
-                    let found = try await lock(account, session: session, scope, transaction)
-                    guard let current = found.account else { throw UnknownAccount() }
-                    var changes = try decide(current, found.session)
+                    let found = try await lock(account, session: session, admitting: signIn, scope, transaction)
+                    guard let current = found?.account else { throw UnknownAccount() }
+                    var changes = try decide(current, found?.session)
                     try await changes.limits.take(transaction)
                     if changes.needsNewestSignIn, let session {
                         let isOlder = SessionStore.isOlder(session, than: "true", of: account, scope)
@@ -53,12 +58,11 @@ extension AccountStore {
                     try await revoke(lost, scope, now: now, transaction)
                     var after: Account?
                     if changes.deletesAccount {
-                        try await delete(current, scope, now: now, transaction)
+                        delete(current, scope, now: now, transaction)
                     } else {
-                        try await apply(changes, to: current, scope, now: now, transaction)
-                        after = try await read(account, session: nil, scope, transaction).account
+                        after = try await apply(changes, to: current, scope, now: now, transaction)
                     }
-                    try await tell(changes, before: current, after: after, scope, now: now, transaction)
+                    try tell(changes, before: current, after: after, scope, now: now, transaction)
                     return ChangedAccount(account: after, changes: changes)
                 }
             }
@@ -77,7 +81,7 @@ extension AccountStore {
         _ scope: Scope,
         now: Date,
         _ transaction: PostgresTransaction
-    ) async throws {
+    ) throws {
         let type: WebhookType = after == nil ? .accountDeleted : .accountUpdated
         guard changes.told.contains(type) else { return }
         var last = before
@@ -87,137 +91,193 @@ extension AccountStore {
         transaction.write(try telling(notice, scope))
     }
 
-    /// Locks an account and reads it, in one round trip.
+    // MARK: Lock and read
+
+    /// The first statement of a transaction that changes the account or ends its sessions.
+    static func locking(_ account: AccountID, _ scope: Scope) -> SQL {
+        """
+        SELECT true FROM accounts
+        WHERE project = \(scope.project.rawValue) AND tenant = \(scope.tenant.rawValue)
+            AND account = \(account.rawValue) AND merged_into IS NULL
+        FOR UPDATE
+        """
+    }
+
+    /// Locks an account and reads it with the session, whose row it locks too, in one round trip.
     ///
     /// - Returns: nil for one that is unknown or merged. Without its lock, none is read: it may be a new one, which the lock's
     ///   snapshot did not have.
+    /// - Throws: ``NotWritten`` and ``RateLimitReached`` for a sign-in that may not be.
     func lock(
         _ account: AccountID,
-        session: SessionID?,
+        session: SessionID? = nil,
+        admitting signIn: SignInWrite? = nil,
         _ scope: Scope,
         _ transaction: PostgresTransaction
-    ) async throws -> (account: Account?, session: StoredSession?) {
+    ) async throws -> (account: Account, session: StoredSession?)? {
         transaction.write(Self.locking(account, scope), affecting: 1)
+        if let signIn, let handle = signIn.redeems {
+            transaction.write(PendingCredentialStore.locking(handle, signIn))
+        }
         do {
-            return try await read(account, session: session, scope, transaction)
+            return try await read(account, session: session, admitting: signIn, scope, transaction)
         } catch let error as PostgresError where error.sqlState == PostgresError.noSuchRow {
-            return (nil, nil)
+            return nil
         }
     }
 
     func read(
         _ account: AccountID,
-        session: SessionID?,
+        session: SessionID? = nil,
+        admitting signIn: SignInWrite? = nil,
         _ scope: Scope,
         _ transaction: PostgresTransaction
-    ) async throws -> (account: Account?, session: StoredSession?) {
+    ) async throws -> (account: Account, session: StoredSession?)? {
         let rows = try await transaction.query(
             """
-            SELECT \(sql: AccountRow.columns), \(sql: SessionRow.columns)
+            SELECT \(sql: SignInWrite.admission(of: account, signIn)), \(sql: AccountRow.columns),
+                \(sql: SessionRow.columns)
             FROM accounts a \(sql: AccountRow.joins)
-            LEFT JOIN sessions s ON s.project = a.project AND s.tenant = a.tenant AND s.account = a.account
-                AND s.session = \(session?.rawValue)
+            LEFT JOIN LATERAL (
+                SELECT * FROM sessions
+                WHERE project = a.project AND tenant = a.tenant AND account = a.account
+                    AND session = \(session?.rawValue) OFFSET 0
+                FOR NO KEY UPDATE
+            ) s ON true
             WHERE a.project = \(scope.project.rawValue) AND a.tenant = \(scope.tenant.rawValue)
                 AND a.account = \(account.rawValue)
             """
-        ) { row in (try AccountRow.decode(&row), try SessionRow.decode(&row)) }
-        return (AccountRow.merge(rows.map(\.0)).first, rows.first?.1)
+        ) { row in (try SignInAdmission(&row), try AccountRow.decode(&row), try SessionRow.decode(&row)) }
+        try rows.first?.0.check()
+        return AccountRow.merge(rows.map(\.1)).first.map { ($0, rows.first?.2) }
     }
 
+    // MARK: Write
+
+    /// - Returns: the account afterwards.
+    @discardableResult
     func apply(
         _ changes: AccountChanges,
-        to account: Account,
+        to before: Account,
         _ scope: Scope,
         now: Date,
         _ transaction: PostgresTransaction
-    ) async throws {
-        var after = account
-        if changes.firstVerification != nil { after.dropUnproved(validSince: account.validSince) }
-        if let email = changes.email { after.email = email }
-        if let phoneNumber = changes.phoneNumber { after.phoneNumber = phoneNumber }
-        if let password = changes.password { after.hasPassword = password != nil }
-        if let emailLink = changes.emailLinkSignIn { after.emailLinkSignIn = emailLink }
-        // A list that was made before all were dropped.
-        if let passkeys = changes.passkeys, changes.firstVerification == nil { after.passkeys = passkeys }
-        after.displayName = changes.displayName ?? after.displayName
-        after.photoURL = changes.photoURL ?? after.photoURL
-        after.linked.removeAll { changes.unlinked.contains($0.provider) }
-        if let linked = changes.linked { after.linked.append(linked) }
-        // One statement can write every column, because the row is locked and its other values cannot have changed.
-        let secondFactors = try SecondFactorColumn.text(of: changes.secondFactors ?? after.secondFactors)
-        let setsPassword = changes.password != nil || changes.firstVerification != nil
-        let password = changes.password ?? nil
-        transaction.write(
-            """
-            \(sql: AuditEntry.before(changes.entries(for: account, scope, at: now)))
-            UPDATE accounts SET version = version + 1, methods = \(after.methodNames),
-                email = \(after.email?.canonical), email_original = \(after.email?.original),
-                email_verified = \(changes.emailVerified ?? after.emailVerified), email_link = \(after.emailLinkSignIn),
-                initial_email = \(changes.initialEmail ?? after.initialEmail),
-                \(sql: ProfileColumns.account.setting(after.profile)),
-                phone_number = \(after.phoneNumber), second_factors = \(secondFactors),
-                passkeys = \(try PasskeyColumn.text(of: after.passkeys)),
-                password_hash = CASE WHEN \(setsPassword) THEN \(password?.hash.hash) ELSE password_hash END,
-                password_salt = CASE WHEN \(setsPassword) THEN \(password?.hash.salt) ELSE password_salt END,
-                password_parameters = CASE WHEN \(setsPassword) THEN \(password?.parameters)
-                    ELSE password_parameters END,
-                password_updated_at = \(changes.passwordUpdatedAt ?? account.passwordUpdatedAt),
-                custom_attributes = \(changes.customAttributes ?? account.customAttributes),
-                custom_auth = \(account.customAuth || changes.isByCustomToken),
-                recoverable_until = \(changes.recoverableUntil(of: account, now: now)),
-                disabled = \(changes.disabled ?? account.disabled),
-                disabled_at = CASE WHEN \(changes.disabled ?? account.disabled) THEN coalesce(disabled_at, \(now)) END,
-                valid_since = \(sql: validSince(changes, of: account.id, scope)),
-                revoked_version = \(sql: changes.revokes ? "version + 1" : "revoked_version"),
-                created_at = \(changes.createdAt ?? account.createdAt)
-            WHERE project = \(scope.project.rawValue) AND tenant = \(scope.tenant.rawValue)
-                AND account = \(account.id.rawValue)
-            """
+    ) async throws -> Account {
+        var after = changes.applied(to: before, now: now)
+        for entry in changes.entries(for: before, scope, at: now) { transaction.write(entry.insertion()) }
+        let update = try updating(to: after, changes, scope, now: now)
+        if after.version == before.version {
+            // A sign-in that leaves the account as it is.
+        } else if changes.endsEarlierSessions {
+            // Later than each of the sessions that end, which only the database knows.
+            let validSince = try await transaction.query("\(sql: update) RETURNING valid_since") {
+                try $0.next(Int64.self)
+            }
+            after.validSince = validSince.first ?? after.validSince
+        } else {
+            transaction.write(update)
+        }
+        let transition = Transition(
+            before: before,
+            after: after,
+            dropsUnproved: changes.firstVerification != nil,
+            scope: scope,
+            now: now,
+            transaction: transaction
         )
         if let proof = changes.firstVerification {
-            try await dropUnproved(of: account, by: proof, scope, now: now, transaction)
+            dropUnproved(transition, keeping: changes.credential?.credential.identity.provider, by: proof)
         }
-        let transition = Transition(before: account, after: after, scope: scope, now: now, transaction: transaction)
-        try await applyClaims(changes, transition)
-        for grant in changes.grants { try await apply(grant, of: account.id, scope, now: now, transaction) }
-        try await applySessions(changes, account.id, scope, now: now, transaction)
+        try applyClaims(changes, transition)
+        if let credential = changes.credential { try apply(credential, transition) }
+        for grant in changes.grants { apply(grant, of: before.id, scope, now: now, transaction) }
+        applySessions(changes, transition)
         if !changes.forgives.isEmpty {
             transaction.write("WITH target AS (SELECT) \(sql: changes.forgives.emptying)")
         }
         try await applyCodes(changes, transition)
+        return after
     }
 
     /// An account's change in its transaction, which has locked the row.
     struct Transition: Sendable {
         let before: Account
         let after: Account
+        /// Whether the account loses all earlier credentials.
+        var dropsUnproved = false
         let scope: Scope
         let now: Date
         let transaction: PostgresTransaction
     }
 
-    private func validSince(_ changes: AccountChanges, of account: AccountID, _ scope: Scope) -> SQL {
+    /// Writes every column, because the row is locked and its other values cannot have changed.
+    private func updating(
+        to after: Account,
+        _ changes: AccountChanges,
+        _ scope: Scope,
+        now: Date
+    ) throws -> SQL {
+        let setsPassword = changes.password != nil || changes.firstVerification != nil
+        let password = changes.password ?? nil
+        return """
+            UPDATE accounts SET version = version + 1, methods = \(after.methodNames),
+                email = \(after.email?.canonical), email_original = \(after.email?.original),
+                email_verified = \(after.emailVerified), email_link = \(after.emailLinkSignIn),
+                initial_email = \(after.initialEmail), \(sql: ProfileColumns.account.setting(after.profile)),
+                phone_number = \(after.phoneNumber),
+                second_factors = \(try SecondFactorColumn.text(of: after.secondFactors)),
+                passkeys = \(try PasskeyColumn.text(of: after.passkeys)),
+                password_hash = CASE WHEN \(setsPassword) THEN \(password?.hash.hash) ELSE password_hash END,
+                password_salt = CASE WHEN \(setsPassword) THEN \(password?.hash.salt) ELSE password_salt END,
+                password_parameters = CASE WHEN \(setsPassword) THEN \(password?.parameters)
+                    ELSE password_parameters END,
+                password_updated_at = \(after.passwordUpdatedAt), custom_attributes = \(after.customAttributes),
+                custom_auth = \(after.customAuth), recoverable_until = \(after.recoverableUntil),
+                disabled = \(after.disabled),
+                disabled_at = CASE WHEN \(after.disabled) THEN coalesce(disabled_at, \(now)) END,
+                valid_since = \(sql: validSince(changes, of: after, scope)),
+                revoked_version = \(sql: changes.revokes ? "version + 1" : "revoked_version"),
+                created_at = \(after.createdAt)
+            WHERE project = \(scope.project.rawValue) AND tenant = \(scope.tenant.rawValue)
+                AND account = \(after.id.rawValue)
+            """
+    }
+
+    private func validSince(_ changes: AccountChanges, of after: Account, _ scope: Scope) -> SQL {
         guard let seconds = changes.validSince else { return "valid_since" }
         switch changes.endedSessions {
-        case .all: return endingSessions(of: account, at: seconds, scope)
+        case .all: return SessionStore.validSince(ending: after.id, at: seconds, scope)
         case .others:
             let ignored = changes.session.evidence == nil ? seconds : -1
-            return endingSessions(of: account, at: seconds, except: changes.session.id, ignoringUntil: ignored, scope)
+            return SessionStore.validSince(
+                ending: after.id,
+                at: seconds,
+                except: changes.session.id,
+                ignoringUntil: ignored,
+                scope
+            )
         case .none, .openedWith, .openedBefore: return "greatest(valid_since, \(seconds))"
         }
     }
 
-    private func dropUnproved(
-        of account: Account,
-        by proof: EmailProof,
-        _ scope: Scope,
-        now: Date,
-        _ transaction: PostgresTransaction
-    ) async throws {
-        let parts = SQL.further(dropUnproved(of: account, by: proof, scope, now: now))
+    /// Removes an account's earlier credentials when its email is first verified (threats.md, T-A1, T-A7); the claims of its
+    /// own, and its sessions, end with the changes of those.
+    ///
+    /// - Parameter provider: the provider whose row stays, because another subject replaces it.
+    private func dropUnproved(_ transition: Transition, keeping provider: ProviderID?, by proof: EmailProof) {
+        let (account, scope, transaction) = (transition.before, transition.scope, transition.transaction)
         transaction.write(
-            "WITH target AS (SELECT \(account.id.rawValue)::text AS account) \(sql: parts) SELECT FROM target"
+            recordDetached(from: account, provider: nil, reason: .takeOver, by: proof, scope, now: transition.now)
         )
+        for linked in account.linked { release(subject: linked.subject, at: linked.provider, scope, transaction) }
+        transaction.write(
+            """
+            DELETE FROM linked_credentials
+            WHERE project = \(scope.project.rawValue) AND tenant = \(scope.tenant.rawValue)
+                AND account = \(account.id.rawValue) AND provider IS DISTINCT FROM \(provider?.rawValue)
+            """
+        )
+        transaction.write(OOBCodeStore.voiding(OOBCodeType.allCases, of: account.id.rawValue, scope))
     }
 
     /// Ends codes that no longer apply: those for an email that was verified or replaced, except the one that restores
@@ -269,140 +329,47 @@ extension AccountStore {
         return changes.emailVerified == true ? .unproved : .asNamed
     }
 
-    private func applySessions(
-        _ changes: AccountChanges,
-        _ account: AccountID,
-        _ scope: Scope,
-        now: Date,
-        _ transaction: PostgresTransaction
-    ) async throws {
-        let target: SQL = """
-            WITH target AS (
-                SELECT account, valid_since FROM accounts
-                WHERE project = \(scope.project.rawValue) AND tenant = \(scope.tenant.rawValue)
-                    AND account = \(account.rawValue)
-            )
-            """
-        var renewed: SessionID?
+    private func applySessions(_ changes: AccountChanges, _ transition: Transition) {
+        let (account, scope, now) = (transition.after.id, transition.scope, transition.now)
+        let transaction = transition.transaction
         if case .renew(let session, let retires) = changes.session {
-            renewed = session.session.id
             transaction.write(
-                "\(sql: target) \(sql: renewSession(session, scope, retiresOldSecret: retires, now: now))"
+                SessionStore.continuing(
+                    session,
+                    of: account,
+                    validSince: transition.after.validSince,
+                    retiresOldSecret: retires,
+                    scope,
+                    now: now
+                )
             )
         }
-        switch changes.endedSessions {
-        case .none: break
-        case .all:
-            transaction.write(
-                "\(sql: target) \(sql: revokeSessions(of: account, scope, except: nil, now: now))"
-            )
-        case .openedWith(let provider):
-            try await endSessions(of: account, openedWith: provider, scope, now: now, transaction)
-        case .openedBefore(let seconds):
-            try await endSessions(of: account, "auth_time < \(seconds)", scope, now: now, transaction)
-        case .others:
-            transaction.write(
-                "\(sql: target) \(sql: revokeSessions(of: account, scope, except: renewed, now: now))"
-            )
-        }
+        let ended: SQL? =
+            switch changes.endedSessions {
+            case .none: nil
+            case .all: SessionStore.ending(where: "true", of: account, scope, now: now)
+            case .others:
+                SessionStore.ending(
+                    where: "session IS DISTINCT FROM \(changes.session.continued?.rawValue)",
+                    of: account,
+                    scope,
+                    now: now
+                )
+            case .openedWith(let provider): SessionStore.ending(openedWith: provider, of: account, scope, now: now)
+            case .openedBefore(let seconds):
+                SessionStore.ending(where: "auth_time < \(seconds)", of: account, scope, now: now)
+            }
+        if let ended { transaction.write(ended) }
         if case .open(let session) = changes.session {
+            transaction.write(SessionStore.endingSurplus(of: account, scope, now: now))
             transaction.write(
-                """
-                \(sql: target), \(sql: SessionStore.surplus(of: account, scope, now: now))
-                \(sql: insertSession(session, scope, now: now))
-                """
+                SessionStore.opening(session, of: account, validSince: transition.after.validSince, scope, now: now)
             )
         }
         if let lastSignInAt = changes.lastSignInAt {
-            transaction.write("\(sql: target) \(sql: recordSignIn(scope, now: lastSignInAt))")
+            let pace = changes.credential?.pace ?? .unlimited
+            transaction.write(SessionStore.activity(of: account, pace, scope, now: lastSignInAt))
         }
-    }
-
-    private func delete(
-        _ account: Account,
-        _ scope: Scope,
-        now: Date,
-        _ transaction: PostgresTransaction
-    ) async throws {
-        let target: SQL = "WITH target AS (SELECT \(account.id.rawValue)::text AS account)"
-        transaction.write(
-            "\(sql: target) \(sql: revokeSessions(of: account.id, scope, except: nil, now: now))"
-        )
-        transaction.write(
-            OOBCodeStore.voiding(
-                OOBCodeType.allCases,
-                of: account.id.rawValue,
-                signIn: account.email.map { account.emailVerified ? [$0.canonical] : [] } ?? [],
-                scope
-            )
-        )
-        // Accounts that were merged into it are deleted too, with everything they still hold.
-        let ids: SQL = "ANY (ARRAY(SELECT account FROM gone))"
-        transaction.write(
-            """
-            WITH RECURSIVE family (account) AS (
-                SELECT \(account.id.rawValue)::text
-                UNION
-                SELECT m.merged FROM account_merges m JOIN family f ON m.survivor = f.account
-                WHERE m.project = \(scope.project.rawValue) AND m.tenant = \(scope.tenant.rawValue)
-            ), gone AS MATERIALIZED (
-                SELECT account, email, phone_number FROM accounts
-                WHERE project = \(scope.project.rawValue) AND tenant = \(scope.tenant.rawValue)
-                    AND account = ANY (ARRAY(SELECT account FROM family))
-            ), identities AS MATERIALIZED (
-                SELECT provider, subject FROM linked_credentials
-                WHERE project = \(scope.project.rawValue) AND tenant = \(scope.tenant.rawValue)
-                    AND account = \(sql: ids)
-            ), \(sql: releasing(scope)), linked AS (
-                DELETE FROM linked_credentials WHERE project = \(scope.project.rawValue) AND tenant = \(scope.tenant.rawValue)
-                    AND account = \(sql: ids)
-            ), activity AS (
-                DELETE FROM account_activity WHERE project = \(scope.project.rawValue) AND tenant = \(scope.tenant.rawValue)
-                    AND account = \(sql: ids)
-            ), detached AS (
-                DELETE FROM detached_credentials WHERE project = \(scope.project.rawValue) AND tenant = \(scope.tenant.rawValue)
-                    AND account = \(sql: ids)
-            ), codes AS (
-                DELETE FROM verification_codes WHERE project = \(scope.project.rawValue)
-                    AND tenant = \(scope.tenant.rawValue) AND purpose <> \(VerificationPurpose.signIn.rawValue)
-                    AND owner = \(account.id.rawValue)
-            ), audit AS (
-                \(sql: AuditEntry(.accountDeleted, in: scope, account: account.id, at: now).insertion())
-            ), merges AS (
-                DELETE FROM account_merges WHERE project = \(scope.project.rawValue)
-                    AND tenant = \(scope.tenant.rawValue) AND survivor = \(sql: ids)
-            )
-            DELETE FROM accounts WHERE project = \(scope.project.rawValue) AND tenant = \(scope.tenant.rawValue)
-                AND account = \(sql: ids)
-            """
-        )
-    }
-
-    /// Parts of a statement that release what accounts hold: the emails, numbers and passkeys of `gone`, and `identities`.
-    private func releasing(_ scope: Scope) -> SQL {
-        """
-        emails AS (
-            DELETE FROM account_emails
-            WHERE project = \(scope.project.rawValue) AND tenant = \(scope.tenant.rawValue)
-                AND email_key = ANY (ARRAY(SELECT email FROM gone))
-        ), phones AS (
-            DELETE FROM account_phones
-            WHERE project = \(scope.project.rawValue) AND tenant = \(scope.tenant.rawValue)
-                AND phone_number = ANY (ARRAY(SELECT phone_number FROM gone))
-        ), subjects AS (
-            DELETE FROM credential_subjects c USING identities i
-            WHERE c.project = \(scope.project.rawValue) AND c.tenant = \(scope.tenant.rawValue)
-                AND c.provider = i.provider AND c.subject = i.subject
-        ), passkeys AS (
-            DELETE FROM account_passkeys
-            WHERE project = \(scope.project.rawValue) AND tenant = \(scope.tenant.rawValue)
-                AND account = ANY (ARRAY(SELECT account FROM gone))
-        ), names AS (
-            DELETE FROM kept_names k USING identities i
-            WHERE k.project = \(scope.project.rawValue) AND k.tenant = \(scope.tenant.rawValue)
-                AND k.provider = i.provider AND k.subject = i.subject
-        )
-        """
     }
 }
 

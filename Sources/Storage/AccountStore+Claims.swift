@@ -5,39 +5,62 @@ import struct Foundation.Date
 
 /// The unique claims of an account: emails, phone numbers, passkeys, and subjects at providers.
 extension AccountStore {
-    func applyClaims(_ changes: AccountChanges, _ transition: Transition) async throws {
+    func applyClaims(_ changes: AccountChanges, _ transition: Transition) throws {
         let (before, after, scope, transaction) = (
             transition.before, transition.after, transition.scope, transition.transaction
         )
-        let target: SQL = "SELECT \(before.id.rawValue)::text AS account"
         if after.email?.canonical != before.email?.canonical {
-            if let old = before.email { try await release(email: old, of: before.id, scope, transaction) }
-            if let new = after.email {
-                transaction.write("WITH target AS (\(sql: target)) \(sql: claimEmail(new, scope))")
-            }
+            if let old = before.email { release(email: old, of: before.id, scope, transaction) }
+            if let new = after.email { claim(email: new, for: before.id, scope, transaction) }
         }
         if after.phoneNumber != before.phoneNumber {
-            if let old = before.phoneNumber { try await release(phoneNumber: old, scope, transaction) }
-            if let new = after.phoneNumber {
-                transaction.write("WITH target AS (\(sql: target)) \(sql: claimPhone(new, scope))")
-            }
+            if let old = before.phoneNumber { release(phoneNumber: old, scope, transaction) }
+            if let new = after.phoneNumber { claim(phoneNumber: new, for: before.id, scope, transaction) }
         }
-        if after.passkeys != before.passkeys { try await applyPasskeys(transition) }
+        if after.passkeys != before.passkeys { applyPasskeys(transition) }
         let gone = before.linked.filter { changes.unlinked.contains($0.provider) }
         if !gone.isEmpty {
-            try await releaseLinked(gone, of: before.id, scope, transaction)
+            releaseLinked(gone, of: before.id, scope, transaction)
         }
         if let linked = changes.linked {
-            try await insert(linked, account: before.id, scope, now: transition.now, transaction)
+            insert(linked, account: before.id, scope, now: transition.now, transaction)
         }
     }
 
-    func release(
+    private func claim(
+        email: EmailAddress,
+        for account: AccountID,
+        _ scope: Scope,
+        _ transaction: PostgresTransaction
+    ) {
+        transaction.write(
+            """
+            INSERT INTO account_emails (project, tenant, email_key, account)
+            VALUES (\(scope.project.rawValue), \(scope.tenant.rawValue), \(email.canonical), \(account.rawValue))
+            """
+        )
+    }
+
+    func claim(
+        phoneNumber: String,
+        for account: AccountID,
+        _ scope: Scope,
+        _ transaction: PostgresTransaction
+    ) {
+        transaction.write(
+            """
+            INSERT INTO account_phones (project, tenant, phone_number, account)
+            VALUES (\(scope.project.rawValue), \(scope.tenant.rawValue), \(phoneNumber), \(account.rawValue))
+            """
+        )
+    }
+
+    private func release(
         email: EmailAddress,
         of account: AccountID,
         _ scope: Scope,
         _ transaction: PostgresTransaction
-    ) async throws {
+    ) {
         transaction.write(
             """
             DELETE FROM account_emails WHERE project = \(scope.project.rawValue)
@@ -47,11 +70,26 @@ extension AccountStore {
         )
     }
 
-    func release(phoneNumber: String, _ scope: Scope, _ transaction: PostgresTransaction) async throws {
+    private func release(phoneNumber: String, _ scope: Scope, _ transaction: PostgresTransaction) {
         transaction.write(
             """
             DELETE FROM account_phones WHERE project = \(scope.project.rawValue)
                 AND tenant = \(scope.tenant.rawValue) AND phone_number = \(phoneNumber)
+            """
+        )
+    }
+
+    func release(
+        subject: String,
+        at provider: ProviderID,
+        _ scope: Scope,
+        _ transaction: PostgresTransaction
+    ) {
+        transaction.write(
+            """
+            DELETE FROM credential_subjects
+            WHERE project = \(scope.project.rawValue) AND tenant = \(scope.tenant.rawValue)
+                AND provider = \(provider.rawValue) AND subject = \(subject)
             """
         )
     }
@@ -61,7 +99,7 @@ extension AccountStore {
         of account: AccountID,
         _ scope: Scope,
         _ transaction: PostgresTransaction
-    ) async throws {
+    ) {
         for credential in linked {
             transaction.write(
                 """
@@ -87,7 +125,7 @@ extension AccountStore {
         _ scope: Scope,
         now: Date,
         _ transaction: PostgresTransaction
-    ) async throws {
+    ) {
         transaction.write(
             """
             WITH subject AS (

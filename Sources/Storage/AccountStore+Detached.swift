@@ -5,8 +5,8 @@ package import Projects
 import struct Foundation.Date
 
 extension AccountStore {
-    /// The part of a statement that records detached credentials: those of `provider`, or if it is nil all of them,
-    /// with the password, phone and passkeys.
+    /// Records detached credentials: those of `provider`, or if it is nil all of them, with the password, phone and
+    /// passkeys.
     func recordDetached(
         from account: Account,
         provider: ProviderID?,
@@ -22,10 +22,10 @@ extension AccountStore {
         return """
             INSERT INTO detached_credentials (project, account, version, provider, tenant, subject, email, display_name,
                 linked_at, reason, by_provider, by_subject, detached_at)
-            SELECT \(scope.project.rawValue), t.account, \(account.version), lost.provider, \(scope.tenant.rawValue),
+            SELECT \(scope.project.rawValue), \(account.id.rawValue), \(account.version), lost.provider, \(scope.tenant.rawValue),
                 lost.subject, lost.email, lost.display_name, lost.linked_at, \(reason.rawValue),
                 \(proof.provider.rawValue), \(proof.subject), \(now)
-            FROM target t, (
+            FROM (
                 SELECT provider, subject, email, display_name, linked_at FROM linked_credentials
                 WHERE project = \(scope.project.rawValue) AND tenant = \(scope.tenant.rawValue)
                     AND account = \(account.id.rawValue)

@@ -57,7 +57,7 @@ extension AccountStore {
         now: Date,
         _ transaction: PostgresTransaction
     ) async throws {
-        guard let holder = try await lock(displaced.holder, session: nil, scope, transaction).account,
+        guard let holder = try await lock(displaced.holder, scope, transaction)?.account,
             holder.email?.canonical == displaced.email.canonical, !holder.emailVerified,
             displaced.evenDisabled || !holder.isDisabled
         else { throw ClaimConflict.email }
@@ -66,8 +66,7 @@ extension AccountStore {
         changes.emailVerified = false
         changes.told = displaced.told
         changes.forgives = displaced.forgives
-        try await apply(changes, to: holder, scope, now: now, transaction)
-        let after = try await read(holder.id, session: nil, scope, transaction).account
-        try await tell(changes, before: holder, after: after, scope, now: now, transaction)
+        let after = try await apply(changes, to: holder, scope, now: now, transaction)
+        try tell(changes, before: holder, after: after, scope, now: now, transaction)
     }
 }

@@ -150,11 +150,13 @@ extension AccountStore {
         _ scope: Scope,
         now: Date,
         _ transaction: PostgresTransaction
-    ) async throws {
+    ) {
         let provider = change.provider
         switch change.kind {
         case .withdrawn(let date, let endsSessions):
-            if endsSessions { try await endSessions(of: account, openedWith: provider, scope, now: now, transaction) }
+            if endsSessions {
+                transaction.write(SessionStore.ending(openedWith: provider, of: account, scope, now: now))
+            }
             transaction.write(
                 """
                 WITH subject AS (
@@ -197,35 +199,6 @@ extension AccountStore {
                 """
             )
         }
-    }
-
-    /// Also those that the user has continued with another method since.
-    func endSessions(
-        of account: AccountID,
-        openedWith provider: ProviderID,
-        _ scope: Scope,
-        now: Date,
-        _ transaction: PostgresTransaction
-    ) async throws {
-        let opened: SQL = "\(provider.rawValue) = ANY(array_append(earlier_providers, sign_in_provider))"
-        try await endSessions(of: account, opened, scope, now: now, transaction)
-    }
-
-    func endSessions(
-        of account: AccountID,
-        _ condition: SQL,
-        _ scope: Scope,
-        now: Date,
-        _ transaction: PostgresTransaction
-    ) async throws {
-        transaction.write(
-            """
-            UPDATE sessions SET revoked_at = \(now)
-            WHERE project = \(scope.project.rawValue) AND tenant = \(scope.tenant.rawValue)
-                AND account = \(account.rawValue)
-                AND revoked_at IS NULL AND \(sql: condition)
-            """
-        )
     }
 
     /// Whether the user signed in with the provider after that time, so that earlier reports are obsolete.

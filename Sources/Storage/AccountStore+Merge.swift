@@ -74,20 +74,20 @@ extension AccountStore {
                 transaction,
                 scope
             )
-            try await end(goes, scope, now: now, transaction)
+            end(goes, scope, now: now, transaction)
             if merge.survivor.emailVerified {
                 transaction.write(OOBCodeStore.endingUnprovedRecoveries(of: survivor, scope))
             }
             let record = String(decoding: try JSONEncoder().encode(merge.record), as: UTF8.self)
+            audit(.accountMerged, survivor, merged, scope, now: now, transaction)
             transaction.write(
                 """
-                \(sql: auditing(.accountMerged, survivor, merged, scope, now: now))
                 INSERT INTO account_merges (project, merge, tenant, survivor, merged, record, merged_at, undoable_until)
                 VALUES (\(scope.project.rawValue), \(new.id), \(scope.tenant.rawValue), \(survivor.rawValue),
                     \(merged.rawValue), \(record), \(now), \(new.undoableUntil))
                 """
             )
-            guard let after = try await read(survivor, session: nil, scope, transaction).account else {
+            guard let after = try await read(survivor, scope, transaction)?.account else {
                 throw UnknownAccount()
             }
             if new.isTold {
@@ -156,8 +156,8 @@ extension AccountStore {
         _ scope: Scope,
         _ transaction: PostgresTransaction
     ) async throws -> (Account, Account) {
-        guard let one = try await read(first, session: nil, scope, transaction).account,
-            let other = try await read(second, session: nil, scope, transaction).account
+        guard let one = try await read(first, scope, transaction)?.account,
+            let other = try await read(second, scope, transaction)?.account
         else { throw UnknownAccount() }
         return (one, other)
     }
@@ -283,7 +283,7 @@ extension AccountStore {
         let validSince: SQL =
             survivor == nil && !endsSessions
             ? "greatest(valid_since, \(account.validSince))"
-            : endingSessions(of: account.id, at: account.validSince, scope)
+            : SessionStore.validSince(ending: account.id, at: account.validSince, scope)
         transaction.write(
             """
             UPDATE accounts SET version = version + 1, methods = \(account.methodNames),
@@ -313,38 +313,38 @@ extension AccountStore {
         _ scope: Scope,
         now: Date,
         _ transaction: PostgresTransaction
-    ) async throws {
-        let codes = OOBCodeStore.voiding(
-            OOBCodeType.allCases,
-            of: account.id.rawValue,
-            signIn: account.email.map { [$0.canonical] } ?? [],
-            scope
+    ) {
+        transaction.write(
+            OOBCodeStore.voiding(
+                OOBCodeType.allCases,
+                of: account.id.rawValue,
+                signIn: account.email.map { [$0.canonical] } ?? [],
+                scope
+            )
         )
         transaction.write(
             """
-            WITH target AS (SELECT \(account.id.rawValue)::text AS account), mails AS (\(sql: codes)), messages AS (
-                DELETE FROM verification_codes WHERE project = \(scope.project.rawValue)
-                    AND tenant = \(scope.tenant.rawValue) AND purpose <> \(VerificationPurpose.signIn.rawValue)
-                    AND owner = \(account.id.rawValue)
-            )
-            \(sql: revokeSessions(of: account.id, scope, except: nil, now: now))
+            DELETE FROM verification_codes WHERE project = \(scope.project.rawValue)
+                AND tenant = \(scope.tenant.rawValue) AND purpose <> \(VerificationPurpose.signIn.rawValue)
+                AND owner = \(account.id.rawValue)
             """
         )
+        transaction.write(SessionStore.ending(where: "true", of: account.id, scope, now: now))
     }
 
-    /// The first part of a statement that stores or removes a merge: an audit entry for each account.
-    func auditing(
+    /// Writes an audit entry for each account.
+    func audit(
         _ action: AuditAction,
         _ survivor: AccountID,
         _ merged: AccountID,
         _ scope: Scope,
-        now: Date
-    ) -> SQL {
-        AuditEntry.before(
-            [(survivor, merged), (merged, survivor)].map { account, other in
-                AuditEntry(action, in: scope, account: account, resource: other.rawValue, at: now)
-            }
-        )
+        now: Date,
+        _ transaction: PostgresTransaction
+    ) {
+        for (account, other) in [(survivor, merged), (merged, survivor)] {
+            let entry = AuditEntry(action, in: scope, account: account, resource: other.rawValue, at: now)
+            transaction.write(entry.insertion())
+        }
     }
 
     func tell(

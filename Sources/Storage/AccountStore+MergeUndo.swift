@@ -63,9 +63,9 @@ extension AccountStore {
             let locked = try await lockMerged(found.survivor, found.merged, scope, transaction)
             if let next = locked { throw UndoRefusal.mergedAgain(into: next) }
             // A concurrent undo or cleanup may have removed the record.
+            audit(.mergeUndone, found.survivor, found.merged, scope, now: now, transaction)
             let ended = try await transaction.execute(
                 """
-                \(sql: auditing(.mergeUndone, found.survivor, found.merged, scope, now: now))
                 DELETE FROM account_merges
                 WHERE project = \(scope.project.rawValue) AND merge = \(id) AND tenant = \(scope.tenant.rawValue)
                     AND record IS NOT NULL
@@ -82,7 +82,7 @@ extension AccountStore {
             try await moveClaims(of: stayed, to: undo.restored, scope, transaction)
             let identities = Set(undo.returned.filter(\.isFederated))
             try await moveIdentities(identities, from: stayed.id, to: merged.id, scope, transaction)
-            try await claim(undo.recovered, of: undo.restored, scope, now: now, transaction)
+            claim(undo.recovered, of: undo.restored, scope, now: now, transaction)
             let returnsPassword = undo.returned.contains(.password)
             try await write(undo.restored, password: returnsPassword ? .of(stayed.id) : .own, transaction, scope)
             // They may be the other user's, who signed in with what goes back, and began a change with it. Their session
@@ -96,7 +96,9 @@ extension AccountStore {
                 transaction,
                 scope
             )
-            if hasSignedIn { try await endSessions(of: stayed.id, "true", scope, now: now, transaction) }
+            if hasSignedIn {
+                transaction.write(SessionStore.ending(where: "true", of: stayed.id, scope, now: now))
+            }
             transaction.write(
                 OOBCodeStore.voiding([.verifyAndChangeEmail], of: stayed.id.rawValue, scope)
             )
@@ -133,22 +135,21 @@ extension AccountStore {
         _ scope: Scope,
         now: Date,
         _ transaction: PostgresTransaction
-    ) async throws {
+    ) {
         for method in recovered {
             switch method {
             case .phone:
                 guard let number = account.phoneNumber else { continue }
-                let target: SQL = "WITH target AS (SELECT \(account.id.rawValue)::text AS account)"
-                transaction.write("\(sql: target) \(sql: claimPhone(number, scope))")
+                claim(phoneNumber: number, for: account.id, scope, transaction)
             case .passkey:
                 var before = account
                 before.passkeys = []
-                try await applyPasskeys(
+                applyPasskeys(
                     Transition(before: before, after: account, scope: scope, now: now, transaction: transaction)
                 )
             default:
                 for linked in account.linked where linked.provider == method {
-                    try await insert(linked, account: account.id, scope, now: now, transaction)
+                    insert(linked, account: account.id, scope, now: now, transaction)
                 }
             }
         }

@@ -142,7 +142,7 @@ extension AccountStore {
     // MARK: Claims
 
     /// Releases and takes the claims of a change; another account's claim fails the transaction.
-    func applyPasskeys(_ transition: Transition) async throws {
+    func applyPasskeys(_ transition: Transition) {
         let (before, after) = (Set(transition.before.passkeys.map(\.id)), Set(transition.after.passkeys.map(\.id)))
         let (scope, account) = (transition.scope, transition.before.id)
         let (lost, new) = (before.subtracting(after).sorted(), after.subtracting(before).sorted())
@@ -159,13 +159,5 @@ extension AccountStore {
             FROM unnest(\(new)::text[]) credential
             """
         )
-    }
-
-    /// The part of a statement that releases all passkeys of its `target`.
-    func releasePasskeys(of account: Account, _ scope: Scope) -> SQL {
-        """
-        DELETE FROM account_passkeys WHERE project = \(scope.project.rawValue) AND tenant = \(scope.tenant.rawValue)
-            AND credential = ANY (\(account.passkeys.map(\.id))::text[]) AND account IN (SELECT account FROM target)
-        """
     }
 }

@@ -17,22 +17,19 @@ package struct Amendment: Sendable, Hashable {
 
     private var isEmpty: Bool { self == Amendment(version: version) }
 
-    /// Nil if there is nothing to write.
-    func update(of account: AccountID, _ scope: Scope, now: Date) -> SQL? {
-        guard !isEmpty else { return nil }
+    func write(to account: AccountID, _ scope: Scope, now: Date, _ transaction: PostgresTransaction) {
+        guard !isEmpty else { return }
         let members = [
             displayName.map { _ in "displayName" }, photoURL.map { _ in "photoUrl" },
             emailVerified.map { _ in "emailVerified" }, customAttributes.map { _ in "customAttributes" },
         ].compactMap(\.self)
         let entry = AuditEntry(.accountUpdated, in: scope, account: account, changes: members, at: now)
-        var before = AuditEntry.before([entry])
+        transaction.write(entry.insertion())
         if emailVerified == true {
-            before = """
-                \(sql: before), recoveries AS (\(sql: OOBCodeStore.endingUnprovedRecoveries(of: account, scope)))
-                """
+            transaction.write(OOBCodeStore.endingUnprovedRecoveries(of: account, scope))
         }
-        return """
-            \(sql: before)
+        transaction.write(
+            """
             UPDATE accounts SET version = version + 1,
                 display_name = CASE WHEN \(displayName != nil) THEN \(displayName ?? nil) ELSE display_name END,
                 photo_url = CASE WHEN \(photoURL != nil) THEN \(photoURL ?? nil) ELSE photo_url END,
@@ -42,6 +39,17 @@ package struct Amendment: Sendable, Hashable {
             WHERE project = \(scope.project.rawValue) AND tenant = \(scope.tenant.rawValue)
                 AND account = \(account.rawValue)
             """
+        )
+    }
+}
+
+extension AccountChanges {
+    package mutating func amend(_ amendment: Amendment?) {
+        guard let amendment else { return }
+        displayName = amendment.displayName ?? displayName
+        photoURL = amendment.photoURL ?? photoURL
+        emailVerified = amendment.emailVerified ?? emailVerified
+        customAttributes = amendment.customAttributes ?? customAttributes
     }
 }
 
@@ -71,7 +79,7 @@ extension AccountStore {
             return try await database.transaction { transaction in
                 transaction.write(Self.locking(account, scope))
                 guard try await write(transaction) else { return false }
-                if let update = amendment.update(of: account, scope, now: now) { transaction.write(update) }
+                amendment.write(to: account, scope, now: now, transaction)
                 return true
             }
         }

@@ -69,17 +69,6 @@ struct AuditEntry: Sendable {
             \(sql: rows)
             """
     }
-
-    /// The first part of a statement that writes entries; empty if there are none.
-    static func before(_ entries: [AuditEntry]) -> SQL {
-        var parts: SQL = ""
-        for (number, entry) in entries.enumerated() {
-            let name = SQL.partName(number)
-            parts = number == 0 ? "WITH" : "\(sql: parts),"
-            parts = "\(sql: parts) \(sql: name) AS (\(sql: entry.insertion()))"
-        }
-        return parts
-    }
 }
 
 extension AuditOrigin {

@@ -34,7 +34,7 @@ extension ConsoleStore {
         do {
             try await database.execute(
                 """
-                \(sql: AuditEntry.before([entry]))
+                WITH audit AS (\(sql: entry.insertion()))
                 INSERT INTO admin_credentials (id, kind, name, email, secret_hash, set_up_until, project, scopes, created_at,
                     expires_at)
                 VALUES (\(id), 'console', \(email.original), \(email.canonical), \(SecureHash.sha256(code)),

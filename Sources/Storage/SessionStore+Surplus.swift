@@ -59,18 +59,28 @@ extension SessionStore {
             """
     }
 
-    /// The same for the account of `target`, with its entries in the audit log.
+    /// The statement that does so before a session of one account is opened, with its entries in the audit log.
+    static func endingSurplus(of account: AccountID, _ scope: Scope, now: Date) -> SQL {
+        let accounts: SQL = """
+            SELECT \(scope.project.rawValue)::text AS project, \(scope.tenant.rawValue)::text AS tenant,
+                \(account.rawValue)::text AS account
+            """
+        return """
+            WITH \(sql: surplus(of: accounts, now: now))
+            \(sql: surplusEntry(of: account, scope, now).insertion(from: "surplus", resource: "session"))
+            """
+    }
+
+    private static func surplusEntry(of account: AccountID, _ scope: Scope, _ now: Date) -> AuditEntry {
+        AuditEntry(.sessionRevoked, in: scope, account: account, changes: [surplusReason], at: now)
+    }
+
+    /// The same for the account of `target`, as parts of its statement.
     static func surplus(of account: AccountID, _ scope: Scope, now: Date) -> SQL {
         let accounts: SQL = """
             SELECT \(scope.project.rawValue)::text AS project, \(scope.tenant.rawValue)::text AS tenant, account FROM target
             """
-        let entry = AuditEntry(
-            .sessionRevoked,
-            in: scope,
-            account: account,
-            changes: [Self.surplusReason],
-            at: now
-        )
+        let entry = surplusEntry(of: account, scope, now)
         return """
             \(sql: surplus(of: accounts, now: now)),
             surplus_audit AS (\(sql: entry.insertion(from: "surplus", resource: "session")))

@@ -168,6 +168,11 @@ package enum SessionEffect: Sendable {
         }
     }
 
+    /// The session that goes on; nil for a new one.
+    var continued: SessionID? {
+        if case .renew(let session, _) = self { session.session.id } else { nil }
+    }
+
     /// When the session signed in, in seconds since 1970; nil without a session.
     var authTime: Int64? {
         switch self {

@@ -1,5 +1,10 @@
 package import Domain
+import Federation
+import Postgres
 import Projects
+import Sessions
+
+import struct Foundation.Date
 
 /// What a sign-in or a link with a provider's identity writes.
 package enum SignInPlan: Sendable {
@@ -14,14 +19,15 @@ package enum SignInPlan: Sendable {
     /// K7.
     case link(to: Account, effect: LinkDecision.EmailEffect)
     /// K4: only the session changes.
-    case keep
+    case keep(Account)
 
-    /// The account as it was read; nil for one that is new, or stays as it is.
+    /// The account as it was read; nil for one that is new.
     package var before: Account? {
         switch self {
         case .signIn(let account, _, _), .signInAndLink(let account, _), .takeOver(let account), .link(let account, _):
             account
-        case .signUp, .keep: nil
+        case .keep(let account): account
+        case .signUp: nil
         }
     }
 
@@ -35,6 +41,57 @@ package enum SignInPlan: Sendable {
     }
 }
 
+extension SignInPlan {
+    /// What happens to the account that is there.
+    fileprivate func changes(by write: SignInWrite) -> AccountChanges {
+        let identity = write.credential.identity
+        var changes = AccountChanges()
+        changes.credential = write
+        changes.session = write.session
+        changes.revocable = write.revocable
+        if write.session.authTime != nil { changes.lastSignInAt = write.now }
+        switch self {
+        case .signUp: break
+        case .keep(let account): changes.fill(account, name: write.credential.nameDeliveredOnce)
+        case .signIn(let account, let effect, _):
+            changes.fill(account, name: write.credential.nameDeliveredOnce)
+            changes.take(effect)
+        case .signInAndLink(let account, _):
+            changes.fill(account, name: identity.profile.displayName, photo: identity.profile.photoURL)
+        case .link(let account, let effect):
+            changes.fill(account, name: identity.profile.displayName, photo: identity.profile.photoURL)
+            changes.take(effect)
+        case .takeOver:
+            changes.email = identity.email
+            changes.profile = identity.profile.only(Profile.ofAccounts)
+            changes.verifyEmail(
+                by: .providerSignIn,
+                identity.emailProof,
+                provedBefore: false,
+                seconds: write.session.authTime ?? Int64(write.now.timeIntervalSince1970)
+            )
+        }
+        changes.amend(write.amendment)
+        return changes
+    }
+}
+
+extension AccountChanges {
+    /// Gives an account what it lacks.
+    fileprivate mutating func fill(_ account: Account, name: String?, photo: String? = nil) {
+        if account.displayName == nil, let name { displayName = name }
+        if account.photoURL == nil, let photo { photoURL = photo }
+    }
+
+    fileprivate mutating func take(_ effect: LinkDecision.EmailEffect) {
+        switch effect {
+        case .none: break
+        case .markVerified: emailVerified = true
+        case .adopt(let email, let verified): (self.email, emailVerified) = (email, verified)
+        }
+    }
+}
+
 extension AccountStore {
     /// - Parameter account: as it is afterwards.
     package func carry(
@@ -43,17 +100,48 @@ extension AccountStore {
         _ write: SignInWrite
     ) async throws -> WriteOutcome {
         switch plan {
-        case .signIn(let owner, let effect, let isOpened):
-            let outcome: WriteOutcome =
-                isOpened ? .applied(validSince: owner.validSince) : try await signIn(to: owner, effect: effect, write)
+        case .signUp(let displaced): return try await signUp(account, displacing: displaced, write)
+        case .signIn(let owner, _, isOpened: true):
+            try await renewLink(of: owner, write)
+            return .applied(validSince: owner.validSince)
+        case .signIn(let owner, _, isOpened: false):
+            let outcome = try await carry(out: plan, from: owner, write)
             if case .applied = outcome { try await renewLink(of: owner, write) }
             return outcome
-        case .signUp(let displaced): return try await signUp(account, displacing: displaced, write)
-        case .signInAndLink(let owner, let replaced):
-            return try await signInAndLink(to: owner, replaced: replaced, write)
-        case .takeOver(let owner): return try await takeOver(owner, write)
-        case .link(let owner, let effect): return try await link(to: owner, effect: effect, write)
-        case .keep: return try await signIn(to: account, write)
+        case .signInAndLink(let before, _), .takeOver(let before), .link(let before, _), .keep(let before):
+            return try await carry(out: plan, from: before, write)
+        }
+    }
+
+    /// Carries out what was decided on an account, unless it has changed since, or the session that goes on has ended.
+    private func carry(
+        out plan: SignInPlan,
+        from before: Account,
+        _ write: SignInWrite
+    ) async throws -> WriteOutcome {
+        let session = write.session.continued
+        do {
+            let changed = try await change(
+                before.id,
+                session: session,
+                admitting: write,
+                in: write.scope,
+                now: write.now
+            ) { current, continued in
+                guard current.version == before.version, !current.isDisabled,
+                    session == nil || continued?.revoked == false
+                else { throw NotWritten(outcome: .stale) }
+                return plan.changes(by: write)
+            }
+            return .applied(validSince: try changed.existing.validSince)
+        } catch is UnknownAccount {
+            return .stale
+        } catch is ClaimConflict {
+            return .stale
+        } catch let refused as NotWritten {
+            return refused.outcome
+        } catch let error as PostgresError {
+            return try WriteOutcome(error)
         }
     }
 }

@@ -50,6 +50,56 @@ package struct SignInWrite: Sendable {
     }
 }
 
+extension SignInWrite {
+    /// Whether the identity is the account's already.
+    func isKnown(to account: Account) -> Bool {
+        let identity = credential.identity
+        return account.linked.contains { $0.provider == identity.provider && $0.subject == identity.subject }
+    }
+
+    /// The columns of ``SignInAdmission``.
+    ///
+    /// - Parameter write: nil for what is no sign-in.
+    static func admission(of account: AccountID, _ write: SignInWrite?) -> SQL {
+        guard let write else { return "true, true, true" }
+        let pace = write.session.authTime == nil ? .unlimited : write.pace
+        let isRedeemable = write.redeems.map { PendingCredentialStore.isRedeemable($0, by: account, write) }
+        return """
+            coalesce((
+                SELECT enabled FROM provider_configurations
+                WHERE project = \(write.scope.project.rawValue) AND tenant = \(write.scope.tenant.rawValue)
+                    AND provider = \(write.credential.identity.provider.rawValue)
+            ), \(write.allowsUnconfiguredProvider)),
+            \(sql: pace.hasRoom(of: account, in: write.scope, now: write.now)), \(sql: isRedeemable ?? "true")
+            """
+    }
+}
+
+/// What a sign-in depends on beside the account.
+struct SignInAdmission: Sendable {
+    private let providerIsEnabled: Bool
+    private let hasRoom: Bool
+    private let isRedeemable: Bool
+
+    init(_ row: inout PostgresRow) throws {
+        providerIsEnabled = try row.next()
+        hasRoom = try row.next()
+        isRedeemable = try row.next()
+    }
+
+    /// - Throws: ``NotWritten``; ``RateLimitReached``.
+    func check() throws {
+        guard providerIsEnabled else { throw NotWritten(outcome: .providerDisabled) }
+        guard hasRoom else { throw SignInPace.reached }
+        guard isRedeemable else { throw NotWritten(outcome: .stale) }
+    }
+}
+
+/// Rolls back a write, which has this outcome.
+package struct NotWritten: Error, Sendable {
+    package var outcome: WriteOutcome
+}
+
 /// The outcome of a write that was decided on an earlier read.
 package enum WriteOutcome: Sendable, Hashable {
     /// With the account's current `validSince`.

@@ -32,23 +32,47 @@ extension AccountStore {
             // It wrote nothing.
         }
         do {
-            let more = try more(write, account.id)
-            return try await displacing(displaced, write.scope, now: write.now) { executor in
-                var outcome = try await Self.signUp([signUp], and: more, executor).first ?? nil
-                if outcome == nil {
-                    try write.limits.check(passed: 0)
-                    outcome = .stale
+            guard displaced != nil || write.redeems != nil || write.notice != nil else {
+                return try await Self.signUp(alone: signUp, database)
+            }
+            return try await database.transaction { transaction in
+                if let displaced { try await displace(displaced, write.scope, now: write.now, transaction) }
+                if let handle = write.redeems {
+                    transaction.write(PendingCredentialStore.locking(handle, write))
+                    let isRedeemable = PendingCredentialStore.isRedeemable(handle, by: account.id, write)
+                    let answer = try await transaction.query("SELECT \(sql: isRedeemable)") { try $0.next(Bool.self) }
+                    guard answer == [true] else { throw NotWritten(outcome: .stale) }
                 }
-                guard let outcome, !outcome.isRefused else { throw Undone(outcome: outcome ?? .stale) }
+                let outcome = try await Self.signUp(alone: signUp, transaction)
+                guard case .applied = outcome else { throw NotWritten(outcome: outcome) }
+                if let handle = write.redeems {
+                    transaction.write(PendingCredentialStore.redeeming(handle, write, by: account.id))
+                }
+                if let notice = write.notice { transaction.write(try telling(notice, write.scope)) }
                 return outcome
             }
         } catch let error as PostgresError {
             return try WriteOutcome(error)
         } catch is ClaimConflict {
             return .stale
-        } catch let undone as Undone {
-            return undone.outcome
+        } catch let refused as NotWritten {
+            return refused.outcome
         }
+    }
+
+    /// Creates an account with a statement of its own.
+    private static func signUp(
+        alone new: NewAccount,
+        _ database: some PostgresExecutor
+    ) async throws -> WriteOutcome {
+        let limits: SQL = """
+            \(sql: new.write.limits.taking), admitted AS MATERIALIZED (
+                SELECT 1::int8 AS number FROM limits WHERE \(sql: new.write.limits.havePassed)
+            )
+            """
+        let outcome = try await signUp([new], within: limits, changing: new.proof, database).first ?? nil
+        if outcome == nil { try new.write.limits.check(passed: 0) }
+        return outcome ?? .stale
     }
 
     /// Creates accounts that share a statement.
@@ -63,8 +87,7 @@ extension AccountStore {
             where: NewAccount.isImpatient,
             now: new.map(\.write.now).max() ?? Date()
         )
-        let more = NewAccount.More(limits: limits, isAsked: NewAccount.isImpatient)
-        let outcomes = try await signUp(new, and: more, database)
+        let outcomes = try await signUp(new, within: limits, where: NewAccount.isImpatient, database)
         return outcomes.enumerated().map { index, outcome in
             guard outcome == nil, new.count == 1 else { return .success(outcome) }
             return Result { try new[index].write.limits.check(passed: 0) }.map { nil }
@@ -73,22 +96,25 @@ extension AccountStore {
 
     /// Creates several accounts with one statement.
     ///
-    /// - Parameter more: what the statement says besides.
+    /// - Parameters:
+    ///   - limits: parts that take from buckets, the last of which is `admitted`.
+    ///   - condition: without which nothing happens.
+    ///   - changes: of the audit entries.
     /// - Returns: for each, nil if its limits had no room.
     private static func signUp(
         _ new: [NewAccount],
-        and more: NewAccount.More,
+        within limits: SQL,
+        where condition: SQL = "true",
+        changing changes: [String] = [],
         _ database: some PostgresExecutor
     ) async throws -> [WriteOutcome?] {
         let rows = try await database.query(
             """
-            WITH \(sql: more.limits), \(sql: more.before)
-            \(sql: NewAccount.asked(new, where: more.isAsked)), \(sql: NewAccount.allowed),
+            WITH \(sql: limits), \(sql: NewAccount.asked(new, where: condition)), \(sql: NewAccount.allowed),
             target AS MATERIALIZED (
-                SELECT * FROM allowed WHERE enabled AND NOT is_used AND NOT is_taken AND \(sql: more.condition)
+                SELECT * FROM allowed WHERE enabled AND NOT is_used AND NOT is_taken
             ),
-            \(sql: NewAccount.inserts(changes: more.changes))
-            \(sql: SQL.further(NewAccount.forgettingNames(new) + more.parts))
+            \(sql: NewAccount.inserts(changes: changes))\(sql: NewAccount.forgettingNames(new))
             SELECT n.number, n.enabled, n.is_used, t.valid_since FROM allowed n LEFT JOIN target t USING (number)
             """
         ) { row in
@@ -110,28 +136,7 @@ extension AccountStore {
         }
         return outcomes
     }
-
-    private func more(_ write: SignInWrite, _ account: AccountID) throws -> NewAccount.More {
-        var more = NewAccount.More(
-            limits: """
-                \(sql: write.limits.taking), admitted AS MATERIALIZED (
-                    SELECT 1::int8 AS number FROM limits WHERE \(sql: write.limits.havePassed)
-                )
-                """
-        )
-        if let handle = write.redeems {
-            more.before = "pending AS MATERIALIZED (\(sql: lockPending(handle, write))),"
-            more.condition = isRedeemable(handle, by: account, write)
-            more.changes = ["pendingToken"]
-            more.parts.append(redeem(write))
-        }
-        if let notice = write.notice { more.parts.append(try telling(notice, write.scope, from: "target")) }
-        return more
-    }
 }
-
-/// Rolls back the loss of an email.
-private struct Undone: Error { var outcome: WriteOutcome }
 
 /// An account to insert, with its first credential and session.
 struct NewAccount: Sendable {
@@ -139,18 +144,6 @@ struct NewAccount: Sendable {
     struct Claim: Hashable, Sendable {
         var scope: Scope
         var value: String
-    }
-
-    /// What the statement says besides: its limits, and what a sign-up writes that shares it with no other.
-    struct More: Sendable {
-        /// Parts that take from buckets, the last of which is `admitted`.
-        var limits: SQL
-        var isAsked: SQL = "true"
-        var before: SQL = ""
-        var condition: SQL = "true"
-        /// Of the audit entry.
-        var changes: [String] = []
-        var parts: [SQL] = []
     }
 
     let account: Account
@@ -164,6 +157,9 @@ struct NewAccount: Sendable {
         self.write = write
         (tokens, profile) = try keyRing.seal(write, account: account.id)
     }
+
+    /// What the audit entry says of the proof.
+    var proof: [String] { write.redeems == nil ? [] : ["pendingToken"] }
 
     /// Whether another sign-up may be in its statement.
     ///
@@ -307,14 +303,14 @@ struct NewAccount: Sendable {
     }
 
     /// Ends the keeping of names that a provider sends once; empty if none of the providers is such.
-    static func forgettingNames(_ new: [NewAccount]) -> [SQL] {
-        guard new.contains(where: \.write.credential.nameComesOnce) else { return [] }
-        return [
+    static func forgettingNames(_ new: [NewAccount]) -> SQL {
+        guard new.contains(where: \.write.credential.nameComesOnce) else { return "" }
+        return """
+            , names AS (
+                DELETE FROM kept_names k USING target t
+                WHERE t.name_comes_once AND k.project = t.project AND k.tenant = t.tenant AND k.provider = t.provider
+                    AND k.subject = t.subject
+            )
             """
-            DELETE FROM kept_names k USING target t
-            WHERE t.name_comes_once AND k.project = t.project AND k.tenant = t.tenant AND k.provider = t.provider
-                AND k.subject = t.subject
-            """
-        ]
     }
 }

@@ -118,8 +118,9 @@ struct AccountRaceTests {
                 evidence: Evidence(credential, at: signedInAt),
                 signInProvider: "google.com"
             )
-            let outcome = try await service.stores.accounts.takeOver(
-                found.account,
+            let outcome = try await service.stores.accounts.carry(
+                out: .takeOver(of: found.account),
+                making: found.account,
                 SignInWrite(
                     scope: scope,
                     credential: credential,

@@ -339,9 +339,17 @@ struct ConflictTests {
                 allowsUnconfiguredProvider: false,
                 redeems: pending.handleHash
             )
-            let linkedLate = try await stores.accounts.link(to: account, effect: .none, write)
+            let linkedLate = try await stores.accounts.carry(
+                out: .link(to: account, effect: .none),
+                making: account,
+                write
+            )
             #expect(linkedLate == .stale)
-            let signedInLate = try await stores.accounts.signInAndLink(to: account, replaced: nil, write)
+            let signedInLate = try await stores.accounts.carry(
+                out: .signInAndLink(to: account, replaced: nil),
+                making: account,
+                write
+            )
             #expect(signedInLate == .stale)
             #expect(try await world.service.account(owner)?.providers == ["password"])
         }

@@ -218,7 +218,9 @@ struct FirstVerificationTests {
         let files = try #require(
             FileManager.default.enumerator(at: root.appending(path: "Sources"), includingPropertiesForKeys: nil)
         )
-        let setting = try Regex(#"(?i)email_?verified\s*=\s*(true|new\.|request\.|changes\.|verified|proven)"#)
+        let setting = try Regex(
+            #"(?i)email_?verified\s*=\s*(true|new\.|request\.|changes\.|amendment\.|verified|proven)"#
+        )
         var found: Set<String> = []
         for case let file as URL in files where file.pathExtension == "swift" {
             let text = try String(contentsOf: file, encoding: .utf8)
@@ -227,12 +229,12 @@ struct FirstVerificationTests {
         #expect(
             found == [
                 // Take-over and link by a provider, in the database and in the answer; accounts that they open.
-                "AccountStore+SignIn.swift", "Account+Linking.swift", "SignInWithIdP+Proof.swift",
+                "SignInPlan.swift", "Account+Linking.swift", "SignInWithIdP+Proof.swift",
                 // The codes of mails, by VerifyingPath.
                 "AccountChanges.swift", "VerifyingPath.swift", "SignInWithEmailLink.swift",
                 "ResetPassword.swift",
                 // The project's own functions.
-                "AccountsService+BlockingFunctions.swift",
+                "AccountsService+BlockingFunctions.swift", "Amendment.swift",
                 // Admins.
                 "AdminAccounts.swift", "AdminAccounts+Update.swift",
             ]

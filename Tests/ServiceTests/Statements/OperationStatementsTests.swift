@@ -96,6 +96,10 @@ struct OperationStatementsTests {
             if let folder = ProcessInfo.processInfo.environment["WRITE_STATEMENTS"] {
                 let file = URL(filePath: folder).appending(path: "\(example.name.replacing("/", with: " ")).sql")
                 let text = asked.statements.map { "-- \($0.calls) ×\n\($0.text);\n" }.joined(separator: "\n")
+                try FileManager.default.createDirectory(
+                    at: file.deletingLastPathComponent(),
+                    withIntermediateDirectories: true
+                )
                 try text.write(to: file, atomically: true, encoding: .utf8)
             }
             let isChanged = try await AuditedState.read() != before
