@@ -169,7 +169,7 @@ extension AccountsService {
                 return try await change(token.account, session: token.session, caller) { [claims = session.claims] in
                     var changes = try decide($0, $1)
                     guard $0.version == found.account.version else { throw AccountMoved() }
-                    changes.amend(amendment)
+                    changes.amend(amendment, $0)
                     if case .renew(var session, let retires) = changes.session {
                         session.claims = claims
                         changes.session = .renew(session, retiresOldSecret: retires)
@@ -204,7 +204,7 @@ extension AccountsService {
         _ = try await change(account.id, session: nil, caller) { [amendment] current, _ in
             guard current.version == version else { throw AccountsError.contended }
             var changes = AccountChanges()
-            changes.amend(amendment)
+            changes.amend(amendment, current)
             changes.disabled = true
             return changes
         }

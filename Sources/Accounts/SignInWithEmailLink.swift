@@ -109,7 +109,7 @@ package struct SignInWithEmailLink: Sendable {
                         seconds: session.values.authTime
                     )
                 }
-                changes.amend(entrance.amendment)
+                changes.amend(entrance.amendment, account)
                 if service.needsSecondFactor(account.provedByLink, caller) {
                     changes.session = .none
                     changes.lastSignInAt = nil

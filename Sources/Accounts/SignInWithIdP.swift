@@ -28,9 +28,12 @@ package struct SignInWithIdP: Sendable {
 
     package func callAsFunction(_ request: Request, _ caller: Caller) async throws -> FederatedSignInResult {
         guard let requestURI = request.requestURI, !requestURI.isEmpty else { throw AccountsError.missingRequestURI }
-        // Before the flow and the provider's code are used up.
+        // Before the flow and the provider's code are used up, and before a thief's session makes others wait (threats.md, T-E40).
         let token: VerifiedIDToken? =
             if let idToken = request.idToken { try await service.verify(idToken, caller: caller) } else { nil }
+        if let token {
+            try await service.stores.rateLimits.take(service.sessionLimits(of: token.account, token.session, caller))
+        }
         var proof = try await prove(request, requestURI: requestURI, token, caller)
         for number in AccountsService.tries {
             try await service.pause(beforeTry: number)

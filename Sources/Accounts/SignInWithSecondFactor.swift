@@ -240,7 +240,7 @@ package struct SignInWithSecondFactor: Sendable {
                 changes.session = .open((entrance?.session ?? session(proved.evidence)).values)
                 changes.lastSignInAt = now
                 changes.isByCustomToken = provider == .custom
-                changes.amend(entrance?.amendment)
+                changes.amend(entrance?.amendment, account)
                 changes.spends = code
                 changes.forgives = service.secondFactorLimits(of: id, [.home, .elsewhere], caller)
                 return changes

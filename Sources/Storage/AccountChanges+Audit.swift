@@ -69,7 +69,7 @@ extension AccountChanges {
             ("phoneNumber", phoneNumber.map { $0 != account.phoneNumber } ?? false),
             ("password", password != nil),
             ("emailLinkSignin", emailLinkSignIn.map { $0 != account.emailLinkSignIn } ?? false),
-            ("passkeyInfo", passkeys.map { $0 != account.passkeys } ?? false),
+            ("passkeyInfo", passkeys.map { $0.map(\.label) != account.passkeys.map(\.label) } ?? false),
             ("mfaInfo", secondFactors.map { $0 != account.secondFactors } ?? false),
             ("customAttributes", customAttributes.map { $0 != account.customAttributes } ?? false),
             ("disabled", disabled.map { $0 != account.disabled } ?? false),
@@ -92,4 +92,9 @@ extension AccountChanges.GrantChange {
         case .forwarding: .relayChanged
         }
     }
+}
+
+extension Passkey {
+    /// What users know of it; each use changes the rest.
+    fileprivate var label: [String?] { [id, name] }
 }

@@ -16,6 +16,12 @@ package struct AccountChanges: Sendable {
     package var phoneNumber: String??
     package var password: StoredPassword??
     package var passwordUpdatedAt: Date?
+    /// Whether it is a sign-in, which need not change the account.
+    var isSignIn = false
+    /// The password that the user proved, which must still be the account's; else nothing changes.
+    package var provedPassword: StoredPassword?
+    /// The same password in another form.
+    package var rehashed: StoredPassword?
     package var customAttributes: String??
     package var disabled: Bool?
     package var validSince: Int64?
@@ -138,6 +144,18 @@ package struct AccountChanges: Sendable {
         }
     }
 
+    /// What becomes of the password's columns.
+    var writtenPassword: AccountRow.Password {
+        if let password { return .new(password) }
+        if let rehashed { return .new(rehashed) }
+        return firstVerification == nil ? .kept : .new(nil)
+    }
+
+    /// What a sign-in with the changes counts for.
+    var pace: SignInPace {
+        if case .open(let session) = session { session.pace } else { credential?.pace ?? .unlimited }
+    }
+
     /// The account with the changes; its `validSince` may be later if sessions end.
     ///
     /// A sign-in that changes nothing leaves the version.
@@ -158,7 +176,7 @@ package struct AccountChanges: Sendable {
         // A list that was made before all were dropped.
         if let passkeys, firstVerification == nil { after.passkeys = passkeys }
         after.linked.removeAll { unlinked.contains($0.provider) }
-        if let linked { after.linked.append(linked) }
+        if let linked { after.add([linked]) }
         if let identity = credential?.credential.identity { after.link(identity) }
         after.customAttributes = customAttributes ?? after.customAttributes
         after.customAuth = after.customAuth || isByCustomToken
@@ -166,7 +184,8 @@ package struct AccountChanges: Sendable {
         after.disabled = disabled ?? after.disabled
         after.validSince = max(after.validSince, validSince ?? after.validSince)
         after.createdAt = createdAt ?? after.createdAt
-        if credential == nil || after != before { after.version += 1 }
+        let changesNothing = after == before && password == nil && rehashed == nil && !revokes && grants.isEmpty
+        if !isSignIn || !changesNothing { after.version += 1 }
         if revokes { after.revokedVersion = after.version }
         if let lastSignInAt { (after.lastSignInAt, after.lastRefreshAt) = (lastSignInAt, lastSignInAt) }
         return after

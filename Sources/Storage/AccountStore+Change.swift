@@ -13,6 +13,8 @@ extension AccountStore {
     ///
     /// - Parameters:
     ///   - signIn: a federated sign-in or link, which the changes contain: what it depends on is read with the account.
+    ///   - lane: where to wait for the account; nil for that of what the caller has.
+    ///   - opened: a session that the changes open: whether the account has room for it is read, too.
     ///   - decide: gets the current account and the requested session; if it throws, nothing changes.
     /// - Returns: what was written, and the account afterwards.
     /// - Throws: what `decide` throws; ``UnknownAccount``; ``ClaimConflict`` if another account holds a claim;
@@ -22,15 +24,18 @@ extension AccountStore {
         _ account: AccountID,
         session: SessionID?,
         admitting signIn: SignInWrite? = nil,
+        opening opened: NewSession? = nil,
         in scope: Scope,
         now: Date,
+        lane: AccountGate.Lane? = nil,
         decide: @escaping @Sendable (Account, StoredSession?) throws -> AccountChanges
     ) async throws -> ChangedAccount {
-        let lane: AccountGate.Lane = session != nil ? .change : signIn != nil ? .signIn : .proof
+        let lane = lane ?? (session != nil ? .change : signIn != nil ? .signIn : .proof)
+        let admission = SignInAdmission(of: account, by: signIn, opening: opened, scope, now: now)
         do {
             return try await gate.pass(account, in: scope, lane) {
                 try await database.transaction { transaction in
-                    let found = try await lock(account, session: session, admitting: signIn, scope, transaction)
+                    let found = try await lock(account, session: session, if: admission, scope, transaction)
                     guard let current = found?.account else { throw UnknownAccount() }
                     var changes = try decide(current, found?.session)
                     try await changes.limits.take(transaction)
@@ -38,6 +43,9 @@ extension AccountStore {
                         let isOlder = SessionStore.isOlder(session, than: "true", of: account, scope)
                         let answer = try await transaction.query("SELECT \(sql: isOlder)") { try $0.next(Bool.self) }
                         guard answer == [false] else { throw SessionStore.NewerSignIn() }
+                    }
+                    if let proved = changes.provedPassword {
+                        try await require(proved, of: account, scope, transaction)
                     }
                     if let event = changes.event {
                         try await remember(event, scope, transaction)
@@ -111,16 +119,14 @@ extension AccountStore {
     func lock(
         _ account: AccountID,
         session: SessionID? = nil,
-        admitting signIn: SignInWrite? = nil,
+        if admission: SignInAdmission = .any,
         _ scope: Scope,
         _ transaction: PostgresTransaction
     ) async throws -> (account: Account, session: StoredSession?)? {
         transaction.write(Self.locking(account, scope), affecting: 1)
-        if let signIn, let handle = signIn.redeems {
-            transaction.write(PendingCredentialStore.locking(handle, signIn))
-        }
+        if let locking = admission.locking { transaction.write(locking) }
         do {
-            return try await read(account, session: session, admitting: signIn, scope, transaction)
+            return try await read(account, session: session, if: admission, scope, transaction)
         } catch let error as PostgresError where error.sqlState == PostgresError.noSuchRow {
             return nil
         }
@@ -129,13 +135,13 @@ extension AccountStore {
     func read(
         _ account: AccountID,
         session: SessionID? = nil,
-        admitting signIn: SignInWrite? = nil,
+        if admission: SignInAdmission = .any,
         _ scope: Scope,
         _ transaction: PostgresTransaction
     ) async throws -> (account: Account, session: StoredSession?)? {
         let rows = try await transaction.query(
             """
-            SELECT \(sql: SignInWrite.admission(of: account, signIn)), \(sql: AccountRow.columns),
+            SELECT \(sql: admission.columns), \(sql: AccountRow.columns),
                 \(sql: SessionRow.columns)
             FROM accounts a \(sql: AccountRow.joins)
             LEFT JOIN LATERAL (
@@ -147,9 +153,27 @@ extension AccountStore {
             WHERE a.project = \(scope.project.rawValue) AND a.tenant = \(scope.tenant.rawValue)
                 AND a.account = \(account.rawValue)
             """
-        ) { row in (try SignInAdmission(&row), try AccountRow.decode(&row), try SessionRow.decode(&row)) }
-        try rows.first?.0.check()
-        return AccountRow.merge(rows.map(\.1)).first.map { ($0, rows.first?.2) }
+        ) { row in
+            try SignInAdmission.check(&row)
+            return (try AccountRow.decode(&row), try SessionRow.decode(&row))
+        }
+        return AccountRow.merge(rows.map(\.0)).first.map { ($0, rows.first?.1) }
+    }
+
+    private func require(
+        _ password: StoredPassword,
+        of account: AccountID,
+        _ scope: Scope,
+        _ transaction: PostgresTransaction
+    ) async throws {
+        let isCurrent = try await transaction.query(
+            """
+            SELECT password_hash = \(password.hash.hash) FROM accounts
+            WHERE project = \(scope.project.rawValue) AND tenant = \(scope.tenant.rawValue)
+                AND account = \(account.rawValue)
+            """
+        ) { try $0.next(Bool?.self) }
+        guard isCurrent == [true] else { throw NotWritten(outcome: .stale) }
     }
 
     // MARK: Write
@@ -165,9 +189,15 @@ extension AccountStore {
     ) async throws -> Account {
         var after = changes.applied(to: before, now: now)
         for entry in changes.entries(for: before, scope, at: now) { transaction.write(entry.insertion()) }
-        let update = try updating(to: after, changes, scope, now: now)
+        let update = try AccountRow.update(
+            to: after,
+            password: changes.writtenPassword,
+            validSince: validSince(changes, of: after, scope),
+            scope,
+            now: now
+        )
         if after.version == before.version {
-            // A sign-in that leaves the account as it is.
+            // What leaves the account as it is: a sign-in.
         } else if changes.endsEarlierSessions {
             // Later than each of the sessions that end, which only the database knows.
             let validSince = try await transaction.query("\(sql: update) RETURNING valid_since") {
@@ -193,7 +223,7 @@ extension AccountStore {
         for grant in changes.grants { apply(grant, of: before.id, scope, now: now, transaction) }
         applySessions(changes, transition)
         if !changes.forgives.isEmpty {
-            transaction.write("WITH target AS (SELECT) \(sql: changes.forgives.emptying)")
+            transaction.write(changes.forgives.emptying)
         }
         try await applyCodes(changes, transition)
         return after
@@ -208,39 +238,6 @@ extension AccountStore {
         let scope: Scope
         let now: Date
         let transaction: PostgresTransaction
-    }
-
-    /// Writes every column, because the row is locked and its other values cannot have changed.
-    private func updating(
-        to after: Account,
-        _ changes: AccountChanges,
-        _ scope: Scope,
-        now: Date
-    ) throws -> SQL {
-        let setsPassword = changes.password != nil || changes.firstVerification != nil
-        let password = changes.password ?? nil
-        return """
-            UPDATE accounts SET version = version + 1, methods = \(after.methodNames),
-                email = \(after.email?.canonical), email_original = \(after.email?.original),
-                email_verified = \(after.emailVerified), email_link = \(after.emailLinkSignIn),
-                initial_email = \(after.initialEmail), \(sql: ProfileColumns.account.setting(after.profile)),
-                phone_number = \(after.phoneNumber),
-                second_factors = \(try SecondFactorColumn.text(of: after.secondFactors)),
-                passkeys = \(try PasskeyColumn.text(of: after.passkeys)),
-                password_hash = CASE WHEN \(setsPassword) THEN \(password?.hash.hash) ELSE password_hash END,
-                password_salt = CASE WHEN \(setsPassword) THEN \(password?.hash.salt) ELSE password_salt END,
-                password_parameters = CASE WHEN \(setsPassword) THEN \(password?.parameters)
-                    ELSE password_parameters END,
-                password_updated_at = \(after.passwordUpdatedAt), custom_attributes = \(after.customAttributes),
-                custom_auth = \(after.customAuth), recoverable_until = \(after.recoverableUntil),
-                disabled = \(after.disabled),
-                disabled_at = CASE WHEN \(after.disabled) THEN coalesce(disabled_at, \(now)) END,
-                valid_since = \(sql: validSince(changes, of: after, scope)),
-                revoked_version = \(sql: changes.revokes ? "version + 1" : "revoked_version"),
-                created_at = \(after.createdAt)
-            WHERE project = \(scope.project.rawValue) AND tenant = \(scope.tenant.rawValue)
-                AND account = \(after.id.rawValue)
-            """
     }
 
     private func validSince(_ changes: AccountChanges, of after: Account, _ scope: Scope) -> SQL {
@@ -367,8 +364,7 @@ extension AccountStore {
             )
         }
         if let lastSignInAt = changes.lastSignInAt {
-            let pace = changes.credential?.pace ?? .unlimited
-            transaction.write(SessionStore.activity(of: account, pace, scope, now: lastSignInAt))
+            transaction.write(SessionStore.activity(of: account, changes.pace, scope, now: lastSignInAt))
         }
     }
 }

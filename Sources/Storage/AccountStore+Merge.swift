@@ -61,18 +61,15 @@ extension AccountStore {
             try await moveClaims(of: goes, to: merge.survivor, scope, transaction)
             let identities = Set(merge.moved.filter(\.isFederated))
             try await moveIdentities(identities, from: merged, to: survivor, scope, transaction)
-            try await write(
-                merge.survivor,
-                password: merge.moved.contains(.password) ? .of(merged) : .own,
-                transaction,
-                scope
-            )
-            try await write(
+            let movesPassword = merge.moved.contains(.password)
+            try write(merge.survivor, password: movesPassword ? .of(merged) : .kept, scope, now: now, transaction)
+            try write(
                 merge.rest,
-                password: merge.moved.contains(.password) ? .none : .own,
+                password: movesPassword ? .new(nil) : .kept,
                 mergedInto: survivor,
-                transaction,
-                scope
+                scope,
+                now: now,
+                transaction
             )
             end(goes, scope, now: now, transaction)
             if merge.survivor.emailVerified {
@@ -250,60 +247,33 @@ extension AccountStore {
         )
     }
 
-    enum PasswordColumns {
-        case own
-        /// The other account's, which still has them.
-        case of(AccountID)
-        case none
-    }
-
-    /// Writes the columns of a locked account that a merge can change.
+    /// Writes a locked account as a merge, or its undoing, leaves it.
     ///
     /// - Parameter endsSessions: its sessions end, as those of a merged account do.
     func write(
         _ account: Account,
-        password: PasswordColumns,
+        password: AccountRow.Password,
         mergedInto survivor: AccountID? = nil,
         endsSessions: Bool = false,
-        _ transaction: PostgresTransaction,
-        _ scope: Scope
-    ) async throws {
-        let columns: SQL =
-            switch password {
-            case .own: "a.password_hash, a.password_salt, a.password_parameters"
-            case .none: "NULL::bytea, NULL::bytea, NULL::text"
-            case .of: "o.password_hash, o.password_salt, o.password_parameters"
-            }
-        var source: SQL = ""
-        if case .of(let other) = password {
-            source = """
-                JOIN accounts o ON o.project = a.project AND o.tenant = a.tenant AND o.account = \(other.rawValue)
-                """
-        }
+        _ scope: Scope,
+        now: Date,
+        _ transaction: PostgresTransaction
+    ) throws {
+        var account = account
+        account.revokedVersion = account.version
         let validSince: SQL =
             survivor == nil && !endsSessions
             ? "greatest(valid_since, \(account.validSince))"
             : SessionStore.validSince(ending: account.id, at: account.validSince, scope)
         transaction.write(
-            """
-            UPDATE accounts SET version = version + 1, methods = \(account.methodNames),
-                merged_into = \(survivor?.rawValue), disabled = \(account.disabled), valid_since = \(sql: validSince),
-                revoked_version = version + 1,
-                email = \(account.email?.canonical), email_original = \(account.email?.original),
-                email_verified = \(account.emailVerified), email_link = \(account.emailLinkSignIn),
-                phone_number = \(account.phoneNumber), custom_auth = \(account.customAuth),
-                \(sql: ProfileColumns.account.setting(account.profile)),
-                second_factors = \(try SecondFactorColumn.text(of: account.secondFactors)),
-                passkeys = \(try PasskeyColumn.text(of: account.passkeys)),
-                password_updated_at = \(account.passwordUpdatedAt),
-                (password_hash, password_salt, password_parameters) = (
-                    SELECT \(sql: columns) FROM accounts a \(sql: source)
-                    WHERE a.project = \(scope.project.rawValue) AND a.tenant = \(scope.tenant.rawValue)
-                        AND a.account = \(account.id.rawValue)
-                )
-            WHERE project = \(scope.project.rawValue) AND tenant = \(scope.tenant.rawValue)
-                AND account = \(account.id.rawValue)
-            """
+            try AccountRow.update(
+                to: account,
+                password: password,
+                validSince: validSince,
+                mergedInto: survivor,
+                scope,
+                now: now
+            )
         )
     }
 

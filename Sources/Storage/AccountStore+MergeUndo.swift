@@ -84,17 +84,19 @@ extension AccountStore {
             try await moveIdentities(identities, from: stayed.id, to: merged.id, scope, transaction)
             claim(undo.recovered, of: undo.restored, scope, now: now, transaction)
             let returnsPassword = undo.returned.contains(.password)
-            try await write(undo.restored, password: returnsPassword ? .of(stayed.id) : .own, transaction, scope)
+            let password = returnsPassword ? AccountRow.Password.of(stayed.id) : .kept
+            try write(undo.restored, password: password, scope, now: now, transaction)
             // They may be the other user's, who signed in with what goes back, and began a change with it. Their session
             // cookies end only with all others.
             let since = Int64(found.mergedAt.timeIntervalSince1970)
             let hasSignedIn = try await hasSignedIn(stayed.id, since: since, scope, transaction)
-            try await write(
+            try write(
                 undo.survivor,
-                password: returnsPassword ? .none : .own,
+                password: returnsPassword ? .new(nil) : .kept,
                 endsSessions: hasSignedIn,
-                transaction,
-                scope
+                scope,
+                now: now,
+                transaction
             )
             if hasSignedIn {
                 transaction.write(SessionStore.ending(where: "true", of: stayed.id, scope, now: now))

@@ -26,17 +26,67 @@ extension AccountStore {
         in scope: Scope,
         now: Date
     ) async throws -> Bool {
-        let question = OpeningQuestion(scope: scope, account: account, session: session, code: code?.hash, now: now)
-        if amendment == nil {
-            let answer = try await openings(spending: code?.kind).answer(to: question, for: code?.hash)
-            if answer == .opened { return true }
+        if let amendment {
+            var changes = AccountChanges()
+            changes.spends = code
+            changes.amend(amendment, account)
+            return try await open(session, for: account, with: changes, in: scope, now: now)
         }
+        let question = OpeningQuestion(scope: scope, account: account, session: session, code: code?.hash, now: now)
+        let answer = try await openings(spending: code?.kind).answer(to: question, for: code?.hash)
+        if answer == .opened { return true }
         // A request whose row is locked or has changed waits for it alone.
-        return try await amending(amendment, account.id, scope, now: now) { executor in
-            let answer = try await Self.open([question], spending: code?.kind, skipsLocked: false, executor).first
+        return try await gate.pass(account.id, in: scope, .signIn) {
+            let answer = try await Self.open([question], spending: code?.kind, skipsLocked: false, database).first
             if let code, answer == .spent { throw SpentCode(code: code) }
             if answer == .limited { throw SignInPace.reached }
             return answer == .opened
+        }
+    }
+
+    /// Opens a session with other changes of the account, unless it changed since it was read.
+    func open(
+        _ session: NewSession,
+        for account: Account,
+        with changes: AccountChanges,
+        in scope: Scope,
+        now: Date
+    ) async throws -> Bool {
+        try await signIn(to: account.id, opening: session, in: scope, now: now) { current in
+            current.stands(as: account) && !current.isDisabled ? changes : nil
+        }
+    }
+
+    /// Signs in under the account's lock.
+    ///
+    /// - Parameters:
+    ///   - session: nil if a second factor is still required.
+    ///   - decide: gets the current account; nil if the sign-in no longer fits it.
+    /// - Returns: false if it does not.
+    func signIn(
+        to account: AccountID,
+        opening session: NewSession?,
+        in scope: Scope,
+        now: Date,
+        decide: @escaping @Sendable (Account) -> AccountChanges?
+    ) async throws -> Bool {
+        do {
+            _ = try await change(account, session: nil, opening: session, in: scope, now: now, lane: .signIn) {
+                current,
+                _ in
+                guard var changes = decide(current) else { throw NotWritten(outcome: .stale) }
+                changes.isSignIn = true
+                if let session {
+                    changes.session = .open(session)
+                    changes.lastSignInAt = now
+                }
+                return changes
+            }
+            return true
+        } catch is UnknownAccount {
+            return false
+        } catch is NotWritten {
+            return false
         }
     }
 
@@ -76,15 +126,16 @@ extension AccountStore {
             WITH asked AS MATERIALIZED (
                 SELECT * FROM unnest(\(questions.map(\.scope.project.rawValue))::text[],
                     \(questions.map(\.scope.tenant.rawValue))::text[], \(questions.map(\.account.id.rawValue))::text[],
-                    \(questions.map(\.account.version))::int8[], \(questions.map { $0.code ?? [] })::bytea[],
+                    \(questions.map(\.account.version))::int8[], \(questions.map(\.account.createdAt))::timestamptz[],
+                    \(questions.map { $0.code ?? [] })::bytea[],
                     \(sql: NewSession.arrays(of: questions.map(\.session)))) WITH ORDINALITY
-                    n (project, tenant, account, version, code, \(sql: NewSession.arrayNames), number)
+                    n (project, tenant, account, version, made_at, code, \(sql: NewSession.arrayNames), number)
             ), standing AS MATERIALIZED (
                 SELECT n.number, a.valid_since,
                     \(sql: SignInPace.hasRoom(by: "n", within: "n.room", now: now)) AS has_room
                 FROM asked n
                 JOIN accounts a ON a.project = n.project AND a.tenant = n.tenant AND a.account = n.account
-                WHERE a.version = n.version
+                WHERE a.version = n.version AND a.created_at = n.made_at
                 ORDER BY a.project, a.tenant, a.account
                 FOR SHARE OF a \(sql: skip)
             ), \(sql: target), \(sql: NewSession.opening(now: now))

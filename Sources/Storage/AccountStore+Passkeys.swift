@@ -114,29 +114,23 @@ extension AccountStore {
         guard let passkeys else {
             return try await openSession(session, for: account, amendment: amendment, in: scope, now: now)
         }
-        let target = try storing(passkeys, of: account, scope)
-        let parts = opening(session, of: account.id, scope, now: now)
-        let surplus = SessionStore.surplus(of: account.id, scope, now: now)
-        return try await amending(amendment, account.id, scope, now: now) { executor in
-            try await write(target: target, parts: parts, ending: surplus, by: executor) != nil
-        }
+        var changes = AccountChanges()
+        // The new version makes a simultaneous use of another passkey read this state first.
+        changes.passkeys = passkeys
+        changes.amend(amendment, account)
+        return try await open(session, for: account, with: changes, in: scope, now: now)
     }
 
     /// Stores the state of passkeys without a sign-in, as before a second factor.
     ///
     /// - Returns: false for an account that changed.
-    package func store(_ passkeys: [Passkey], of account: Account, in scope: Scope) async throws -> Bool {
-        try await write(target: try storing(passkeys, of: account, scope), parts: []) != nil
-    }
-
-    /// The new version makes a simultaneous use of another passkey read this state first.
-    private func storing(_ passkeys: [Passkey], of account: Account, _ scope: Scope) throws -> SQL {
-        """
-        UPDATE accounts SET version = version + 1, passkeys = \(try PasskeyColumn.text(of: passkeys))
-        WHERE project = \(scope.project.rawValue) AND tenant = \(scope.tenant.rawValue)
-            AND account = \(account.id.rawValue) AND version = \(account.version) AND disabled IS NOT TRUE
-        RETURNING account, valid_since
-        """
+    package func store(_ passkeys: [Passkey], of account: Account, in scope: Scope, now: Date) async throws -> Bool {
+        try await signIn(to: account.id, opening: nil, in: scope, now: now) { current in
+            guard current.stands(as: account), !current.isDisabled else { return nil }
+            var changes = AccountChanges()
+            changes.passkeys = passkeys
+            return changes
+        }
     }
 
     // MARK: Claims

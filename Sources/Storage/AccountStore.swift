@@ -137,3 +137,13 @@ extension AccountStore {
         return AccountRow.merge(rows.compactMap(\.self))
     }
 }
+
+extension Account {
+    /// Whether it is still as it was read.
+    ///
+    /// The version alone does not say so: an ID may be used again after a deletion.
+    func stands(as earlier: Account) -> Bool {
+        version == earlier.version && createdAt == earlier.createdAt && email?.canonical == earlier.email?.canonical
+            && emailVerified == earlier.emailVerified
+    }
+}

@@ -69,7 +69,7 @@ extension ConsoleStore {
             replaced AS (
                 DELETE FROM console_sessions s USING target t
                 WHERE s.handle_hash = \(SecureHash.sha256(old ?? "")) AND s.admin = t.id
-            ), refund AS (\(sql: limits.givingBack)),
+            ), refund AS (\(sql: limits.givingBack(if: "EXISTS (SELECT FROM target)"))),
             audit AS (\(sql: entry.insertion(from: "target", project: "coalesce(project, '')")))
             SELECT count(*) FROM target
             """
@@ -138,7 +138,7 @@ extension ConsoleStore {
                     AND a.set_up_until > \(now) AND \(sql: Self.maySignIn("a", now))
                 RETURNING a.id, a.project
             ), session AS (\(sql: Self.insertion(handle, now))),
-            refund AS (\(sql: limits.givingBack)),
+            refund AS (\(sql: limits.givingBack(if: "EXISTS (SELECT FROM target)"))),
             audit AS (\(sql: entry.insertion(from: "target", project: "coalesce(project, '')")))
             SELECT count(*) FROM target
             """

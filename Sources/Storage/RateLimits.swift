@@ -230,27 +230,27 @@ package struct RateLimits: Sendable {
 
     // MARK: Giving back
 
-    /// A part of a statement that returns what was taken, if there is a `target`.
-    var givingBack: SQL {
+    /// The statement that returns what was taken, or part of one.
+    func givingBack(if condition: SQL = "true") -> SQL {
         """
-        UPDATE rate_limits r SET expires_at = r.expires_at - make_interval(secs => g.step) FROM (\(sql: locked)) g
+        UPDATE rate_limits r SET expires_at = r.expires_at - make_interval(secs => g.step) FROM (\(sql: locked(if: condition))) g
         WHERE r.project = g.project AND r.key = g.key
         """
     }
 
     /// The same, but empties the buckets.
     var emptying: SQL {
-        "DELETE FROM rate_limits r USING (\(sql: locked)) g WHERE r.project = g.project AND r.key = g.key"
+        "DELETE FROM rate_limits r USING (\(sql: locked(if: "true"))) g WHERE r.project = g.project AND r.key = g.key"
     }
 
     /// In the order in which buckets are taken.
-    private var locked: SQL {
+    private func locked(if condition: SQL) -> SQL {
         """
         SELECT l.project, l.key, n.step
         FROM unnest(\(buckets.map(\.project))::text[], \(buckets.map(\.key))::bytea[], \(buckets.map(\.step))::float8[])
             WITH ORDINALITY n (project, key, step, number)
         JOIN rate_limits l ON l.project = n.project AND l.key = n.key
-        WHERE EXISTS (SELECT FROM target)
+        WHERE \(sql: condition)
         ORDER BY n.number FOR UPDATE OF l
         """
     }
@@ -271,6 +271,6 @@ package struct RateLimitStore: Sendable {
     /// Returns what was taken.
     package func giveBack(_ limits: RateLimits) async throws {
         guard !limits.isEmpty else { return }
-        try await database.execute("WITH target AS (SELECT) \(sql: limits.givingBack)")
+        try await database.execute(limits.givingBack())
     }
 }

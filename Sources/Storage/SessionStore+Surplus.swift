@@ -65,25 +65,9 @@ extension SessionStore {
             SELECT \(scope.project.rawValue)::text AS project, \(scope.tenant.rawValue)::text AS tenant,
                 \(account.rawValue)::text AS account
             """
+        let entry = AuditEntry(.sessionRevoked, in: scope, account: account, changes: [surplusReason], at: now)
         return """
-            WITH \(sql: surplus(of: accounts, now: now))
-            \(sql: surplusEntry(of: account, scope, now).insertion(from: "surplus", resource: "session"))
-            """
-    }
-
-    private static func surplusEntry(of account: AccountID, _ scope: Scope, _ now: Date) -> AuditEntry {
-        AuditEntry(.sessionRevoked, in: scope, account: account, changes: [surplusReason], at: now)
-    }
-
-    /// The same for the account of `target`, as parts of its statement.
-    static func surplus(of account: AccountID, _ scope: Scope, now: Date) -> SQL {
-        let accounts: SQL = """
-            SELECT \(scope.project.rawValue)::text AS project, \(scope.tenant.rawValue)::text AS tenant, account FROM target
-            """
-        let entry = surplusEntry(of: account, scope, now)
-        return """
-            \(sql: surplus(of: accounts, now: now)),
-            surplus_audit AS (\(sql: entry.insertion(from: "surplus", resource: "session")))
+            WITH \(sql: surplus(of: accounts, now: now)) \(sql: entry.insertion(from: "surplus", resource: "session"))
             """
     }
 

@@ -31,6 +31,14 @@ package enum SignInPlan: Sendable {
         }
     }
 
+    /// Whether the account has the identity already.
+    fileprivate var isOfOwner: Bool {
+        switch self {
+        case .signIn, .keep: true
+        case .signUp, .signInAndLink, .takeOver, .link: false
+        }
+    }
+
     /// Whether the same request was answered before.
     package var isRepeated: Bool { if case .keep = self { true } else { false } }
 
@@ -46,6 +54,7 @@ extension SignInPlan {
     fileprivate func changes(by write: SignInWrite) -> AccountChanges {
         let identity = write.credential.identity
         var changes = AccountChanges()
+        changes.isSignIn = true
         changes.credential = write
         changes.session = write.session
         changes.revocable = write.revocable
@@ -71,7 +80,7 @@ extension SignInPlan {
                 seconds: write.session.authTime ?? Int64(write.now.timeIntervalSince1970)
             )
         }
-        changes.amend(write.amendment)
+        if let before { changes.amend(write.amendment, before) }
         return changes
     }
 }
@@ -128,8 +137,8 @@ extension AccountStore {
                 in: write.scope,
                 now: write.now
             ) { current, continued in
-                guard current.version == before.version, !current.isDisabled,
-                    session == nil || continued?.revoked == false
+                guard current.stands(as: before), !current.isDisabled, session == nil || continued?.revoked == false,
+                    plan.isOfOwner == write.isKnown(to: current)
                 else { throw NotWritten(outcome: .stale) }
                 return plan.changes(by: write)
             }

@@ -56,40 +56,50 @@ extension SignInWrite {
         let identity = credential.identity
         return account.linked.contains { $0.provider == identity.provider && $0.subject == identity.subject }
     }
-
-    /// The columns of ``SignInAdmission``.
-    ///
-    /// - Parameter write: nil for what is no sign-in.
-    static func admission(of account: AccountID, _ write: SignInWrite?) -> SQL {
-        guard let write else { return "true, true, true" }
-        let pace = write.session.authTime == nil ? .unlimited : write.pace
-        let isRedeemable = write.redeems.map { PendingCredentialStore.isRedeemable($0, by: account, write) }
-        return """
-            coalesce((
-                SELECT enabled FROM provider_configurations
-                WHERE project = \(write.scope.project.rawValue) AND tenant = \(write.scope.tenant.rawValue)
-                    AND provider = \(write.credential.identity.provider.rawValue)
-            ), \(write.allowsUnconfiguredProvider)),
-            \(sql: pace.hasRoom(of: account, in: write.scope, now: write.now)), \(sql: isRedeemable ?? "true")
-            """
-    }
 }
 
-/// What a sign-in depends on beside the account.
+/// What a sign-in depends on beside the account, read with it: whether its provider is enabled, the account has room for
+/// another sign-in, and the pending credential can still be redeemed.
 struct SignInAdmission: Sendable {
-    private let providerIsEnabled: Bool
-    private let hasRoom: Bool
-    private let isRedeemable: Bool
+    let columns: SQL
+    /// The statement before, which locks the pending credential.
+    private(set) var locking: SQL?
 
-    init(_ row: inout PostgresRow) throws {
-        providerIsEnabled = try row.next()
-        hasRoom = try row.next()
-        isRedeemable = try row.next()
+    /// For what is no sign-in.
+    static let any = SignInAdmission(columns: "true, true, true")
+
+    private init(columns: SQL) { self.columns = columns }
+
+    init(of account: AccountID, by write: SignInWrite?, opening session: NewSession?, _ scope: Scope, now: Date) {
+        guard write != nil || session != nil else {
+            self = .any
+            return
+        }
+        let isEnabled: SQL =
+            write.map { write in
+                """
+                coalesce((
+                    SELECT enabled FROM provider_configurations
+                    WHERE project = \(scope.project.rawValue) AND tenant = \(scope.tenant.rawValue)
+                        AND provider = \(write.credential.identity.provider.rawValue)
+                ), \(write.allowsUnconfiguredProvider))
+                """
+            } ?? "true"
+        let pace = session?.pace ?? (write?.session.authTime == nil ? nil : write?.pace) ?? .unlimited
+        var isRedeemable: SQL = "true"
+        if let write, let handle = write.redeems {
+            isRedeemable = PendingCredentialStore.isRedeemable(handle, by: account, write)
+            locking = PendingCredentialStore.locking(handle, write)
+        }
+        columns = """
+            \(sql: isEnabled), \(sql: pace.hasRoom(of: account, in: scope, now: now)), \(sql: isRedeemable)
+            """
     }
 
     /// - Throws: ``NotWritten``; ``RateLimitReached``.
-    func check() throws {
-        guard providerIsEnabled else { throw NotWritten(outcome: .providerDisabled) }
+    static func check(_ row: inout PostgresRow) throws {
+        let (isEnabled, hasRoom, isRedeemable): (Bool, Bool, Bool) = (try row.next(), try row.next(), try row.next())
+        guard isEnabled else { throw NotWritten(outcome: .providerDisabled) }
         guard hasRoom else { throw SignInPace.reached }
         guard isRedeemable else { throw NotWritten(outcome: .stale) }
     }
@@ -109,9 +119,6 @@ package enum WriteOutcome: Sendable, Hashable {
     case providerDisabled
     /// The one-time ID token was used before.
     case duplicateToken
-
-    /// Whether nothing was written.
-    var isRefused: Bool { if case .applied = self { false } else { true } }
 
     /// If another account took a claim, the decision is stale.
     ///

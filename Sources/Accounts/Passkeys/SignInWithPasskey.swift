@@ -106,7 +106,9 @@ package struct SignInWithPasskey: Sendable {
             guard isSignedIn else { return nil }
             AccountEvent.signedIn.log(account.id, provider: .passkey, caller)
         } else if used != passkey {
-            guard try await service.accounts.store(passkeys, of: account, in: caller.scope) else { return nil }
+            guard try await service.accounts.store(passkeys, of: account, in: caller.scope, now: service.now()) else {
+                return nil
+            }
         }
         return try service.result(of: entrance, caller: caller)
     }

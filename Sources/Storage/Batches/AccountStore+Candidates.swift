@@ -29,7 +29,7 @@ extension AccountStore {
     /// sign-ins.
     ///
     /// The statement also signs in to the account that owns the identity (S1, D1) if it only has to write the session.
-    /// It locks accounts in the order of their keys. It leaves to ``signIn(to:_:)`` an account that is locked, that
+    /// It locks accounts in the order of their keys. It leaves to ``carry(out:making:_:)`` an account that is locked, that
     /// changed since the statement started, that may need a second factor, that takes the identity's email, whose
     /// one-time token was used before, or that was signed in to too often.
     ///
@@ -203,7 +203,7 @@ private enum CandidateParts {
         )
         """
 
-    /// The sign-ins that open a session here; the others are left to ``AccountStore/signIn(to:_:)``.
+    /// The sign-ins that open a session here; the others are left to ``AccountStore/carry(out:making:_:)``.
     ///
     /// A statement that runs again finds the session that it opened before, which must not have ended since.
     static let target: SQL = """

@@ -32,8 +32,9 @@ extension AccountStore {
             // It wrote nothing.
         }
         do {
-            guard displaced != nil || write.redeems != nil || write.notice != nil else {
-                return try await Self.signUp(alone: signUp, database)
+            let notice = try write.notice.map { try telling($0, write.scope, from: "target") }
+            guard displaced != nil || write.redeems != nil else {
+                return try await Self.signUp(alone: signUp, telling: notice, database)
             }
             return try await database.transaction { transaction in
                 if let displaced { try await displace(displaced, write.scope, now: write.now, transaction) }
@@ -43,12 +44,11 @@ extension AccountStore {
                     let answer = try await transaction.query("SELECT \(sql: isRedeemable)") { try $0.next(Bool.self) }
                     guard answer == [true] else { throw NotWritten(outcome: .stale) }
                 }
-                let outcome = try await Self.signUp(alone: signUp, transaction)
+                let outcome = try await Self.signUp(alone: signUp, telling: notice, transaction)
                 guard case .applied = outcome else { throw NotWritten(outcome: outcome) }
                 if let handle = write.redeems {
                     transaction.write(PendingCredentialStore.redeeming(handle, write, by: account.id))
                 }
-                if let notice = write.notice { transaction.write(try telling(notice, write.scope)) }
                 return outcome
             }
         } catch let error as PostgresError {
@@ -63,6 +63,7 @@ extension AccountStore {
     /// Creates an account with a statement of its own.
     private static func signUp(
         alone new: NewAccount,
+        telling notice: SQL?,
         _ database: some PostgresExecutor
     ) async throws -> WriteOutcome {
         let limits: SQL = """
@@ -70,7 +71,8 @@ extension AccountStore {
                 SELECT 1::int8 AS number FROM limits WHERE \(sql: new.write.limits.havePassed)
             )
             """
-        let outcome = try await signUp([new], within: limits, changing: new.proof, database).first ?? nil
+        let outcome =
+            try await signUp([new], within: limits, changing: new.proof, telling: notice, database).first ?? nil
         if outcome == nil { try new.write.limits.check(passed: 0) }
         return outcome ?? .stale
     }
@@ -100,12 +102,14 @@ extension AccountStore {
     ///   - limits: parts that take from buckets, the last of which is `admitted`.
     ///   - condition: without which nothing happens.
     ///   - changes: of the audit entries.
+    ///   - notice: the part that writes the webhook.
     /// - Returns: for each, nil if its limits had no room.
     private static func signUp(
         _ new: [NewAccount],
         within limits: SQL,
         where condition: SQL = "true",
         changing changes: [String] = [],
+        telling notice: SQL? = nil,
         _ database: some PostgresExecutor
     ) async throws -> [WriteOutcome?] {
         let rows = try await database.query(
@@ -115,6 +119,7 @@ extension AccountStore {
                 SELECT * FROM allowed WHERE enabled AND NOT is_used AND NOT is_taken
             ),
             \(sql: NewAccount.inserts(changes: changes))\(sql: NewAccount.forgettingNames(new))
+            \(sql: notice.map { ", notice AS (\(sql: $0))" } ?? "")
             SELECT n.number, n.enabled, n.is_used, t.valid_since FROM allowed n LEFT JOIN target t USING (number)
             """
         ) { row in

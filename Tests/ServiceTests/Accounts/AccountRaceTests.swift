@@ -137,6 +137,60 @@ struct AccountRaceTests {
         }
     }
 
+    @Test("T-D6: what was decided on an account does not happen to another one that has got its ID")
+    func sameIDAgain() async throws {
+        try await TestService.run(development) { service in
+            let scope = Scope(project: service.project.id)
+            let first = try await service.signInWithIdP(postBody: owner)
+            let id = first.localID ?? ""
+            let before = try #require(try await service.stores.accounts.find(AccountID(id), session: nil, in: scope))
+            let known = try #require(before.account.linked.first)
+            let credential = FederatedCredential(
+                identity: FederatedIdentity(provider: known.provider, subject: known.subject, issuer: ""),
+                tokens: ProviderTokens(),
+                rawUserInfo: "{}",
+                federatedID: known.subject
+            )
+            try await service.admin("accounts:delete", ["localId": JSON(id)]).expectOK()
+            service.clock.advance(by: 1)
+            try await service.admin("accounts", ["localId": JSON(id)]).expectOK()
+            let plans: [SignInPlan] = [
+                .signIn(to: before.account, effect: .none, isOpened: false),
+                .signInAndLink(to: before.account, replaced: nil), .takeOver(of: before.account),
+                .link(to: before.account, effect: .none),
+            ]
+            for plan in plans {
+                let outcome = try await service.stores.accounts.carry(
+                    out: plan,
+                    making: before.account,
+                    SignInWrite(
+                        scope: scope,
+                        credential: credential,
+                        session: .none,
+                        now: service.clock.current,
+                        allowsUnconfiguredProvider: true
+                    )
+                )
+                #expect(outcome == .stale, "\(plan)")
+            }
+            let session = NewSession(
+                id: SessionID(random: .system),
+                secretHash: [1],
+                evidence: Evidence(credential, at: service.clock.seconds),
+                signInProvider: "google.com"
+            )
+            let isOpened = try await service.stores.accounts.openSession(
+                session,
+                for: before.account,
+                in: scope,
+                now: service.clock.current
+            )
+            #expect(!isOpened)
+            let after = try #require(try await service.account(id))
+            #expect(after["providerUserInfo"]?.array?.isEmpty ?? true, "\(after)")
+        }
+    }
+
     @Test("T-A7, T-D6: a session that ended while it signed others out ends none of them")
     func signOutThatIsLate() async throws {
         try await TestService.run(development) { service in

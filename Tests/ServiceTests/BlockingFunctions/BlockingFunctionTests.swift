@@ -224,6 +224,31 @@ struct BlockingFunctionTests {
         }
     }
 
+    @Test(
+        "a function that repeats that the email is verified ends no code of the account",
+        arguments: [EntrancePath.provider, .password]
+    )
+    func repeatsVerified(path: EntrancePath) async throws {
+        try await FunctionScene.run { scene in
+            let service = scene.service
+            let user = path == .password ? try await service.verifiedUser() : try await path.enter(scene)
+            let email = try #require(try await service.account(user.localID)?["email"]?.string)
+            scene.receiver.answer { _ in
+                (200, #"{"userRecord": {"updateMask": "emailVerified", "emailVerified": true}}"#)
+            }
+            let reset = try await service.admin(
+                "accounts:sendOobCode",
+                ["requestType": "PASSWORD_RESET", "email": .string(email), "returnOobLink": true]
+            )
+            let code = try #require(reset["oobCode"]?.string, "\(reset)")
+            let again =
+                path == .password
+                ? try await service.signInWithPassword(email) : try await path.enter(scene, isNew: false)
+            again.expectOK()
+            try await service.call("accounts:resetPassword", ["oobCode": .string(code)]).expectOK()
+        }
+    }
+
     @Test("an account that changed while its function was asked is not signed in by what the function said of it")
     func changedMeanwhile() async throws {
         try await FunctionScene.run { scene in

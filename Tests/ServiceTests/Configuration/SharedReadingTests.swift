@@ -3,7 +3,7 @@ import Storage
 import TestKit
 import Testing
 
-@Suite("Readings of the configuration", .database)
+@Suite("Readings of the configuration", .database, .serialized)
 struct SharedReadingTests {
     @Test("T-E11: those that are wanted during one share the next, with and without batches", arguments: [true, false])
     func areShared(batches: Bool) async throws {

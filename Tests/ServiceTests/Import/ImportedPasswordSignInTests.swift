@@ -35,7 +35,7 @@ struct ImportedPasswordSignInTests {
                 try await service.signInWithPassword("ada@example.com", each.password)
             }
             #expect(signedIn.localID == "ada", "\(signedIn)")
-            #expect(count.total == 2, "\(count)")
+            #expect(count.total == 9, "\(count)")
             #expect(try await parameters(service) == "scrypt:8:14:7")
             #expect(try await service.signInWithPassword("ada@example.com", each.password).localID == "ada")
             let wrong = try await service.signInWithPassword("ada@example.com", "x" + each.password)
