@@ -168,7 +168,7 @@ extension AccountsService {
             do {
                 return try await change(token.account, session: token.session, caller) { [claims = session.claims] in
                     var changes = try decide($0, $1)
-                    guard $0.version == found.account.version else { throw AccountMoved() }
+                    guard $0.stands(as: found.account) else { throw AccountMoved() }
                     changes.amend(amendment, $0)
                     if case .renew(var session, let retires) = changes.session {
                         session.claims = claims
@@ -202,7 +202,9 @@ extension AccountsService {
         amendment.customAttributes = answer.customClaims
         guard account.isDisabled else { return amendment }
         _ = try await change(account.id, session: nil, caller) { [amendment] current, _ in
-            guard current.version == version else { throw AccountsError.contended }
+            guard current.version == version, current.createdAt == account.createdAt else {
+                throw AccountsError.contended
+            }
             var changes = AccountChanges()
             changes.amend(amendment, current)
             changes.disabled = true

@@ -90,7 +90,7 @@ package struct SignInWithEmailLink: Sendable {
                 guard account.email?.canonical == address.canonical, !account.yieldsEmail(at: now) else {
                     throw AddressMoved()
                 }
-                guard account.version == found.version || !service.asksBeforeSignIn(by: .emailLink, caller) else {
+                guard account.stands(as: found) || !service.asksBeforeSignIn(by: .emailLink, caller) else {
                     throw AddressMoved()
                 }
                 guard !account.isDisabled else { throw AccountsError.userDisabled }

@@ -229,8 +229,10 @@ package struct SignInWithSecondFactor: Sendable {
             let changed = try await service.change(id, session: nil, caller) { [entrance] account, _ in
                 try require(pending, standsFor: account)
                 let proved = try prove(account)
-                guard entrance == nil || entrance?.account.version == account.version else {
-                    throw AccountsError.contended
+                if let known = entrance?.account {
+                    guard account.version == known.version, account.createdAt == known.createdAt else {
+                        throw AccountsError.contended
+                    }
                 }
                 var changes = AccountChanges()
                 if let factor = proved.factor {

@@ -151,9 +151,9 @@ package struct AccountChanges: Sendable {
         return firstVerification == nil ? .kept : .new(nil)
     }
 
-    /// What a sign-in with the changes counts for.
+    /// What a sign-in with the changes counts for: nothing if it is not compared with what there is room for.
     var pace: SignInPace {
-        if case .open(let session) = session { session.pace } else { credential?.pace ?? .unlimited }
+        if isSignIn, case .open(let session) = session { session.pace } else { credential?.pace ?? .unlimited }
     }
 
     /// The account with the changes; its `validSince` may be later if sessions end.

@@ -126,16 +126,16 @@ extension AccountStore {
             WITH asked AS MATERIALIZED (
                 SELECT * FROM unnest(\(questions.map(\.scope.project.rawValue))::text[],
                     \(questions.map(\.scope.tenant.rawValue))::text[], \(questions.map(\.account.id.rawValue))::text[],
-                    \(questions.map(\.account.version))::int8[], \(questions.map(\.account.createdAt))::timestamptz[],
+                    \(questions.map(\.account.version))::int8[], \(questions.map(\.account.createdAt))::timestamptz[], \(questions.map(\.account.validSince))::int8[],
                     \(questions.map { $0.code ?? [] })::bytea[],
                     \(sql: NewSession.arrays(of: questions.map(\.session)))) WITH ORDINALITY
-                    n (project, tenant, account, version, made_at, code, \(sql: NewSession.arrayNames), number)
+                    n (project, tenant, account, version, made_at, known_since, code, \(sql: NewSession.arrayNames), number)
             ), standing AS MATERIALIZED (
                 SELECT n.number, a.valid_since,
                     \(sql: SignInPace.hasRoom(by: "n", within: "n.room", now: now)) AS has_room
                 FROM asked n
                 JOIN accounts a ON a.project = n.project AND a.tenant = n.tenant AND a.account = n.account
-                WHERE a.version = n.version AND a.created_at = n.made_at
+                WHERE a.version = n.version AND a.created_at = n.made_at AND a.valid_since = n.known_since
                 ORDER BY a.project, a.tenant, a.account
                 FOR SHARE OF a \(sql: skip)
             ), \(sql: target), \(sql: NewSession.opening(now: now))

@@ -84,7 +84,7 @@ extension AccountStore {
                 guard !current.isDisabled, current.validSince == known.validSince,
                     current.secondFactors.isEmpty == known.secondFactors.isEmpty,
                     current.passkeys.isEmpty == known.passkeys.isEmpty,
-                    amendment == nil || amendment?.version == current.version
+                    amendment == nil || amendment?.version == current.version, current.createdAt == known.createdAt
                 else { return nil }
                 var changes = AccountChanges()
                 changes.provedPassword = password
@@ -93,7 +93,8 @@ extension AccountStore {
                 return changes
             }
         }
-        if isOpened { try await RateLimitStore(database: database).giveBack(candidate.taken) }
+        // The user is signed in, whatever becomes of this.
+        if isOpened { try? await RateLimitStore(database: database).giveBack(candidate.taken) }
         return isOpened
     }
 

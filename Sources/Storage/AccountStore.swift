@@ -142,8 +142,8 @@ extension Account {
     /// Whether it is still as it was read.
     ///
     /// The version alone does not say so: an ID may be used again after a deletion.
-    func stands(as earlier: Account) -> Bool {
-        version == earlier.version && createdAt == earlier.createdAt && email?.canonical == earlier.email?.canonical
-            && emailVerified == earlier.emailVerified
+    package func stands(as earlier: Account) -> Bool {
+        version == earlier.version && createdAt == earlier.createdAt && validSince == earlier.validSince
+            && email?.canonical == earlier.email?.canonical && emailVerified == earlier.emailVerified
     }
 }

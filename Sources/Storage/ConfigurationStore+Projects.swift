@@ -25,7 +25,7 @@ extension ConfigurationStore {
                 """
             let entry = AuditEntry(.projectCreated, in: Scope(project: id), at: now())
             try await database.transaction { transaction in
-                transaction.write(Self.recorded(insertion, entry))
+                Self.record(written: insertion, entry, transaction)
                 try await Self.deleteRows(of: id, transaction)
             }
             try await load()
@@ -91,7 +91,7 @@ extension ConfigurationStore {
                 WHERE project = \(id.rawValue)
                 """
             try await Self.keepingSize(of: id, transaction) {
-                transaction.write(Self.recorded(statement, entry))
+                Self.record(written: statement, entry, transaction)
             }
         }
     }

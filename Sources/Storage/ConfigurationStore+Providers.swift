@@ -103,7 +103,7 @@ extension ConfigurationStore {
             )
             let replacement = replacement(configuration, try seal(configuration, scope), scope)
             try await Self.keepingSize(of: scope.project, transaction) {
-                transaction.write(Self.recorded(replacement, entry))
+                Self.record(written: replacement, entry, transaction)
             }
             return configuration
         }
@@ -143,7 +143,7 @@ extension ConfigurationStore {
         try await transactionInTurn(of: scope.project) { transaction in
             try check(try await lock(provider, in: scope, transaction))
             let entry = AuditEntry(.providerDeleted, in: scope, providers: [provider], at: now())
-            transaction.write(Self.recorded(Self.deletion(of: provider, in: scope), entry))
+            Self.record(written: Self.deletion(of: provider, in: scope), entry, transaction)
         }
         try await load()
     }

@@ -62,7 +62,7 @@ extension ConfigurationStore {
                 WHERE project = \(project.rawValue) AND tenant = \(id.rawValue)
                 """
             try await Self.keepingSize(of: project, transaction) {
-                transaction.write(Self.recorded(statement, entry))
+                Self.record(written: statement, entry, transaction)
             }
             return tenant
         }

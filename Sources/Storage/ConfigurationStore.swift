@@ -184,16 +184,15 @@ package final class ConfigurationStore: Service, Sendable {
         adding project: ProjectID? = nil,
         revoking owner: ProjectID? = nil
     ) async throws {
-        let statement = Self.recorded(rowsOf: change, entry, ofRows: ofRows)
-        let changed = try await inTurn(of: entry.scope?.project, revoking: owner) { () -> [Int64] in
-            guard let project else { return try await database.query(statement) { try $0.next() } }
-            return try await database.transaction { transaction in
-                try await Self.keepingSize(of: project, transaction) {
-                    try await transaction.query(statement) { try $0.next() }
+        let changed = try await inTurn(of: entry.scope?.project, revoking: owner) {
+            try await database.transaction { transaction in
+                guard let project else { return try await Self.record(change, entry, ofRows: ofRows, transaction) }
+                return try await Self.keepingSize(of: project, transaction) {
+                    try await Self.record(change, entry, ofRows: ofRows, transaction)
                 }
             }
         }
-        guard changed.first ?? 0 > 0 else { throw ConfigurationError.notFound }
+        guard changed else { throw ConfigurationError.notFound }
         try await load()
     }
 
@@ -205,10 +204,8 @@ package final class ConfigurationStore: Service, Sendable {
         through gate: ProjectGate,
         then next: SQL
     ) async throws {
-        let statement = Self.recorded(rowsOf: change, entry, ofRows: false)
         let isChanged = try await transactionInTurn(of: project, through: gate) { transaction in
-            let changed = try await transaction.query(statement) { try $0.next(Int64.self) }
-            guard changed.first ?? 0 > 0 else { return false }
+            guard try await Self.record(change, entry, transaction) else { return false }
             transaction.write(next)
             return true
         }
@@ -229,14 +226,20 @@ package final class ConfigurationStore: Service, Sendable {
         return try await changes.pass(project, change)
     }
 
-    private static func recorded(rowsOf change: SQL, _ entry: AuditEntry, ofRows: Bool) -> SQL {
-        let project: SQL? = ofRows ? "coalesce(project, '')" : nil
-        return """
-            WITH change AS (\(sql: change)), audit AS (\(sql: entry.insertion(from: "change", project: project))), version AS (
-                \(sql: nextVersion) WHERE EXISTS (SELECT FROM change)
-            )
-            SELECT count(*) FROM change
-            """
+    /// Makes a change, and writes what goes with it if there was anything to change.
+    ///
+    /// - Returns: whether there was.
+    private static func record(
+        _ change: SQL,
+        _ entry: AuditEntry,
+        ofRows: Bool = false,
+        _ transaction: PostgresTransaction
+    ) async throws -> Bool {
+        let projects = try await transaction.query(change) { ofRows ? try $0.next(String?.self) ?? "" : "" }
+        guard !projects.isEmpty else { return false }
+        for project in projects { transaction.write(entry.insertion(project: ofRows ? "\(project)" : nil)) }
+        transaction.write(nextVersion)
+        return true
     }
 
     /// A transaction that changes a project's configuration, in its turn.
@@ -253,13 +256,13 @@ package final class ConfigurationStore: Service, Sendable {
 
     static let nextVersion: SQL = "UPDATE configuration SET version = version + 1, epoch = gen_random_uuid()::text"
 
-    /// A change in a transaction, with the new version and the audit entry.
-    static func recorded(_ change: SQL, _ entry: AuditEntry) -> SQL {
-        """
-        WITH version AS (\(sql: nextVersion)),
-            audit AS (\(sql: entry.insertion()))
-        \(sql: change)
-        """
+    /// Writes a change with its audit entry and the new version.
+    ///
+    /// The version's row is the last that a transaction locks: all changes of all projects wait for it.
+    static func record(written change: SQL, _ entry: AuditEntry, _ transaction: PostgresTransaction) {
+        transaction.write(change)
+        transaction.write(entry.insertion())
+        transaction.write(nextVersion)
     }
 }
 

@@ -163,7 +163,7 @@ package final class OAuthClientStore: Sendable {
                     expires_at = CASE WHEN NOT \(client.isVouchedFor) THEN expires_at END
                 WHERE project = \(project.rawValue) AND client = \(id)
                 """
-            transaction.write(ConfigurationStore.recorded(statement, entry))
+            ConfigurationStore.record(written: statement, entry, transaction)
             return client
         }
         try await configuration.load()
