@@ -16,6 +16,7 @@ extension AccountStore {
         let earlier = before.linked.first { $0.provider == identity.provider }
         if let earlier, earlier.subject == identity.subject {
             if let renewal = try renewing(write, of: before.id) { transaction.write(renewal) }
+            if let renewal = renewingLink(of: before, write) { transaction.write(renewal) }
             if write.restoresGrant {
                 transaction.write(
                     """

@@ -19,13 +19,13 @@ package struct CredentialState: Sendable, Hashable {
 }
 
 extension AccountStore {
-    /// Stores what the provider now says of the account's identity; the account's own email and profile stay.
-    func renewLink(of account: Account, _ write: SignInWrite) async throws {
+    /// The statement that stores what the provider now says of the account's identity, if it says something else; the
+    /// account's own email and profile stay.
+    func renewingLink(of account: Account, _ write: SignInWrite) -> SQL? {
         let identity = write.credential.identity
         let stored = account.linked.first { $0.provider == identity.provider && $0.subject == identity.subject }
-        guard let stored, case let linked = stored.updated(by: identity), linked != stored else { return }
-        try await database.execute(
-            """
+        guard let stored, case let linked = stored.updated(by: identity), linked != stored else { return nil }
+        return """
             UPDATE linked_credentials SET email = \(linked.email),
                 \(sql: ProfileColumns.identity.setting(linked.profile)),
                 email_is_relay = CASE WHEN email IS DISTINCT FROM \(linked.email) THEN \(identity.relayFlag)
@@ -36,7 +36,6 @@ extension AccountStore {
                 AND account = \(account.id.rawValue)
                 AND provider = \(linked.provider.rawValue) AND subject = \(linked.subject)
             """
-        )
     }
 
     /// The account that has an identity linked.

@@ -111,13 +111,10 @@ extension AccountStore {
         switch plan {
         case .signUp(let displaced): return try await signUp(account, displacing: displaced, write)
         case .signIn(let owner, _, isOpened: true):
-            try await renewLink(of: owner, write)
+            if let renewal = renewingLink(of: owner, write) { try await database.execute(renewal) }
             return .applied(validSince: owner.validSince)
-        case .signIn(let owner, _, isOpened: false):
-            let outcome = try await carry(out: plan, from: owner, write)
-            if case .applied = outcome { try await renewLink(of: owner, write) }
-            return outcome
-        case .signInAndLink(let before, _), .takeOver(let before), .link(let before, _), .keep(let before):
+        case .signIn(let before, _, isOpened: false), .signInAndLink(let before, _), .takeOver(let before),
+            .link(let before, _), .keep(let before):
             return try await carry(out: plan, from: before, write)
         }
     }

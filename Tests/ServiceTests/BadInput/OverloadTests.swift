@@ -1,3 +1,4 @@
+import Development
 import IdentityService
 import NIOCore
 import Passwords
@@ -96,9 +97,12 @@ struct OverloadTests {
             let tasks = Counter()
             let refused = Counter()
             let crowd = TaskBox()
-            try await service.stores.database.onEachConnection { _ in
-                // At first, all connections are taken.
-                guard tasks.increment() == 1 else { return }
+            let (database, isRefused) = (service.stores.database, TestGate())
+            try await database.onEachConnection { _ in
+                // All connections are taken until the crowd was refused.
+                guard tasks.increment() == 1 else { return await isRefused.pass() }
+                defer { isRefused.open() }
+                try await waitUntil { tasks.value == database.connections }
                 crowd.set(
                     Task {
                         try await Self.all(12) { number in
