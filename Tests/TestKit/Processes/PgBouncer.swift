@@ -30,6 +30,11 @@ package enum PgBouncer {
                 auth_file = \(folder)/users
                 pool_mode = \(mode)
                 default_pool_size = \(mode == "session" ? 20 : 3)
+                ; A server that is slow to take a connection (15 s of its own) would refuse all clients for the next 15.
+                server_connect_timeout = \(Patience.limit.components.seconds)
+                server_login_retry = 0
+                client_login_timeout = \(Patience.limit.components.seconds)
+                query_wait_timeout = \(Patience.limit.components.seconds)
                 """
             let users = "\"\(values["user"] ?? "postgres")\" \"\(password ?? "")\"\n"
             try users.write(toFile: "\(folder)/users", atomically: true, encoding: .utf8)
