@@ -10,6 +10,8 @@ struct DatabaseSettings: Sendable {
     var url: Secret
     /// `database.migrationURL` (secret): the role that owns the schema; default `database.url`.
     var migrationURL: Secret
+    /// `database.engine` (`postgresql` or `citus`, default `postgresql`).
+    var engine = DatabaseEngine.postgresql
     /// `database.connections` (1…256, default 8).
     var connections = 8
     /// `database.prepares` (default true): off for poolers that do not support prepared statements.
@@ -41,8 +43,15 @@ struct DatabaseSettings: Sendable {
     /// The database of an `identity dev`, which everything uses as its owner.
     init(ofDevelopment conninfo: String) { self.init(url: Secret(conninfo), migrationURL: Secret(conninfo)) }
 
-    init(url: Secret, migrationURL: Secret, connections: Int = 8, prepares: Bool = true) {
-        (self.url, self.migrationURL, self.connections, self.prepares) = (url, migrationURL, connections, prepares)
+    init(
+        url: Secret,
+        migrationURL: Secret,
+        engine: DatabaseEngine = .postgresql,
+        connections: Int = 8,
+        prepares: Bool = true
+    ) {
+        (self.url, self.migrationURL, self.engine) = (url, migrationURL, engine)
+        (self.connections, self.prepares) = (connections, prepares)
     }
 
     /// - Throws: ``CommandFailure`` for a remote database without TLS.
@@ -61,7 +70,12 @@ struct DatabaseSettings: Sendable {
     }
 
     private func configuration(for purpose: Purpose, _ conninfo: String) -> PostgresClient.Configuration {
-        var configuration = PostgresClient.Configuration(conninfo: conninfo, connections: 1, prepares: prepares)
+        var configuration = PostgresClient.Configuration(
+            conninfo: conninfo,
+            engine: engine,
+            connections: 1,
+            prepares: prepares
+        )
         switch purpose {
         case .service:
             configuration.connections = connections
@@ -71,7 +85,7 @@ struct DatabaseSettings: Sendable {
         case .command, .owner: break
         case .statistics: configuration.statementTimeout = .seconds(60)
         case .migrations:
-            configuration = .migrating(conninfo)
+            configuration = .migrating(conninfo, engine: engine)
             configuration.prepares = prepares
         }
         return configuration

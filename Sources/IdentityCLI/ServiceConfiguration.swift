@@ -18,7 +18,7 @@ import Text
 struct ServiceConfiguration: Sendable {
     /// `database.url` and what belongs to it.
     var database: DatabaseSettings
-    /// `database.batches` (default true): whether simultaneous requests share statements.
+    /// `database.batches` (default true, false with Citus): whether simultaneous requests share statements.
     var batches: Bool
     /// `http.bind` (default `127.0.0.1:9099`): address and port to listen on.
     var host: String
@@ -57,6 +57,14 @@ struct ServiceConfiguration: Sendable {
 
     static let defaultRotationDays = 90
 
+    private static func engine(_ reader: ConfigReader) throws -> DatabaseEngine {
+        let name = reader.string(forKey: "database.engine") ?? DatabaseEngine.postgresql.rawValue
+        guard let engine = DatabaseEngine(rawValue: name) else {
+            throw CommandFailure.configuration("database.engine must be postgresql or citus")
+        }
+        return engine
+    }
+
     static func load(file: String?) async throws -> ServiceConfiguration {
         var providers: [any ConfigProvider] = [
             EnvironmentVariablesProvider(secretsSpecifier: .all).prefixKeys(with: "identity")
@@ -91,10 +99,17 @@ struct ServiceConfiguration: Sendable {
         database = DatabaseSettings(
             url: Secret(url),
             migrationURL: Secret(reader.string(forKey: "database.migrationURL", isSecret: true) ?? url),
+            engine: try Self.engine(reader),
             connections: try Self.integer("database.connections", in: 1...256, default: 8, reader),
             prepares: try Self.flag("database.prepares", default: true, reader)
         )
-        batches = try Self.flag("database.batches", default: true, reader)
+        let isDistributed = database.engine == .citus
+        batches = try Self.flag("database.batches", default: !isDistributed, reader)
+        guard !batches || !isDistributed else {
+            throw CommandFailure.configuration(
+                "database.batches must be false with database.engine: citus, which finds the machine of one request only"
+            )
+        }
         (host, port) = try Self.address("http.bind", reader.string(forKey: "http.bind") ?? "127.0.0.1:9099")
         switch (reader.string(forKey: "http.tls.certificate"), reader.string(forKey: "http.tls.key")) {
         case (nil, nil): tls = nil

@@ -16,6 +16,8 @@ package enum MigrationError: Error, CustomStringConvertible {
     case tooFewConnections
     /// Another program has been migrating for longer than this one waits.
     case locked
+    /// The tables are to be spread in a database without Citus.
+    case noCitus
     /// A migration failed; one in a transaction changed nothing.
     case failed(step: String, PostgresError)
 
@@ -34,6 +36,7 @@ package enum MigrationError: Error, CustomStringConvertible {
         case .unordered(let name): "the migration \(name) is not in the order of the names"
         case .tooFewConnections: "migrating needs two connections"
         case .locked: "another program is migrating this database"
+        case .noCitus: "the database has no Citus: CREATE EXTENSION citus"
         case .failed(let step, let error): "the migration \(step) failed: \(error.explanation)"
         }
     }

@@ -257,7 +257,7 @@ package struct Migrator: Sendable {
 
 extension PostgresClient.Configuration {
     /// For migrations: no limit for a migration, which sets its own limit for blocking others.
-    package static func migrating(_ conninfo: String) -> Self {
-        Self(conninfo: conninfo, connections: 2, statementTimeout: nil, lockTimeout: nil)
+    package static func migrating(_ conninfo: String, engine: DatabaseEngine = .postgresql) -> Self {
+        Self(conninfo: conninfo, engine: engine, connections: 2, statementTimeout: nil, lockTimeout: nil)
     }
 }

@@ -59,11 +59,12 @@ struct Conninfo: Sendable {
         // The client's own limit is shorter; the server's is for a client that died.
         let idle = configuration.transactionIdleTimeout + .seconds(10)
         // Statements are prepared and find rows by key, so planning them again for each value would cost more than
-        // running them. They are planned while tables are small or empty: reading one of those whole seems cheapest then,
+        // running them; but Citus finds the machine by the values. They are planned while tables are small or empty: reading one of those whole seems cheapest then,
         // and would not be for long. Remembering what a key led to costs more than finding it again.
         return [
-            ("jit", "off"), ("plan_cache_mode", "force_generic_plan"), ("enable_seqscan", "off"),
-            ("enable_memoize", "off"),
+            ("jit", "off"),
+            ("plan_cache_mode", configuration.engine == .citus ? "force_custom_plan" : "force_generic_plan"),
+            ("enable_seqscan", "off"), ("enable_memoize", "off"),
             ("statement_timeout", "\(configuration.statementTimeout?.milliseconds ?? 0)"),
             ("lock_timeout", "\(configuration.lockTimeout?.milliseconds ?? 0)"),
             ("idle_in_transaction_session_timeout", "\(idle.milliseconds)"),

@@ -2,6 +2,7 @@ extension PostgresClient {
     package struct Configuration: Sendable, CustomStringConvertible, CustomReflectable {
         /// A libpq connection string or URI, passed on unchanged: TLS, several hosts, `target_session_attrs`.
         package var conninfo: String
+        package var engine: DatabaseEngine
         /// The maximum number of connections, each with its thread; they are opened when needed.
         package var connections: Int
         /// Off for a pooler, such as PgBouncer with transaction pooling: statements are then parsed each time, and nothing is
@@ -27,6 +28,7 @@ extension PostgresClient {
 
         package init(
             conninfo: String,
+            engine: DatabaseEngine = .postgresql,
             connections: Int = 8,
             prepares: Bool = true,
             statementTimeout: Duration? = .seconds(10),
@@ -39,6 +41,7 @@ extension PostgresClient {
         ) {
             precondition(connections > 0 && queueLimit > 0, "a client without connections or queue does nothing")
             self.conninfo = conninfo
+            self.engine = engine
             self.connections = connections
             self.prepares = prepares
             self.statementTimeout = statementTimeout

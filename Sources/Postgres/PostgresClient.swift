@@ -39,6 +39,9 @@ package final class PostgresClient: PostgresExecutor, Service {
     /// The current load, and totals since the start.
     package var load: PoolLoad { pool.load }
 
+    /// What kind of server answers.
+    package var engine: DatabaseEngine { pool.configuration.engine }
+
     /// The maximum number of connections.
     package var connections: Int { pool.configuration.connections }
 

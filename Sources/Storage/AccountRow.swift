@@ -16,22 +16,24 @@ enum AccountRow {
     ///
     /// Whatever the planner knows of the tables, it then never joins whole ones, so the cost does not depend on how many
     /// accounts there are, or were when the statement was planned.
-    static let joins: SQL = """
+    static func joins(_ place: Placement) -> SQL {
+        """
         LEFT JOIN LATERAL (
             SELECT last_sign_in_at, last_refresh_at FROM account_activity
-            WHERE project = a.project AND tenant = a.tenant AND account = a.account OFFSET 0
+            WHERE project = \(sql: place.project(of: "a")) AND tenant = a.tenant AND account = a.account OFFSET 0
         ) v ON true
-        \(sql: joinsWithoutActivity)
+        \(sql: joinsWithoutActivity(place))
         """
+    }
 
     /// The account that a table's row names, as a table to join laterally; `OFFSET 0` keeps other conditions out.
     ///
     /// - Parameter account: another expression for its ID.
-    static func keyed(by row: SQL, account: SQL? = nil) -> SQL {
+    static func keyed(by row: SQL, account: SQL? = nil, _ place: Placement) -> SQL {
         """
         LATERAL (
             SELECT * FROM accounts
-            WHERE project = \(sql: row).project AND tenant = \(sql: row).tenant
+            WHERE project = \(sql: place.project(of: row)) AND tenant = \(sql: row).tenant
                 AND account = \(sql: account ?? "\(sql: row).account") OFFSET 0
         )
         """
@@ -45,12 +47,14 @@ enum AccountRow {
     /// The columns of one linked credential.
     static let linkedColumns: SQL = "l.provider, l.subject, l.email, \(sql: ProfileColumns.identity.names("l."))"
 
-    static let joinsWithoutActivity: SQL = """
+    static func joinsWithoutActivity(_ place: Placement) -> SQL {
+        """
         LEFT JOIN LATERAL (
             SELECT provider, subject, email, \(sql: ProfileColumns.identity.names) FROM linked_credentials
-            WHERE project = a.project AND tenant = a.tenant AND account = a.account OFFSET 0
+            WHERE project = \(sql: place.project(of: "a")) AND tenant = a.tenant AND account = a.account OFFSET 0
         ) l ON true
         """
+    }
 
     private static func ownColumns(activity: SQL) -> SQL {
         """

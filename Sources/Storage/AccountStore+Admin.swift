@@ -51,7 +51,7 @@ extension AccountStore {
         let question = SelectorsQuestion(scope: scope, selectors: selectors, merged: merged)
         // Most name one account, a phone number in its spellings. A long list delays nobody else.
         guard selectors.count > 4 else { return try await selectorReads.answer(to: question, for: nil) }
-        return try await Self.find([question], database.repeating).first?.get() ?? []
+        return try await Self.find([question], shared: batches, database.repeating).first?.get() ?? []
     }
 
     /// A page of accounts ordered by ID, starting after `after`.

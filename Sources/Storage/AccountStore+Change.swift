@@ -56,8 +56,7 @@ extension AccountStore {
                         }
                     }
                     if let code = changes.spends {
-                        let spent = try await transaction.execute("WITH \(sql: code.parts(scope)) SELECT FROM code")
-                        guard spent == 1 else { throw SpentCode(code: code) }
+                        try await code.spend(scope, transaction)
                     }
                     if let displaced = changes.displaces {
                         try await displace(displaced, scope, now: now, transaction)
@@ -143,10 +142,10 @@ extension AccountStore {
             """
             SELECT \(sql: admission.columns), \(sql: AccountRow.columns),
                 \(sql: SessionRow.columns)
-            FROM accounts a \(sql: AccountRow.joins)
+            FROM accounts a \(sql: AccountRow.joins(.of(scope.project)))
             LEFT JOIN LATERAL (
                 SELECT * FROM sessions
-                WHERE project = a.project AND tenant = a.tenant AND account = a.account
+                WHERE project = \(scope.project.rawValue) AND tenant = a.tenant AND account = a.account
                     AND session = \(session?.rawValue) OFFSET 0
                 FOR NO KEY UPDATE
             ) s ON true
@@ -222,9 +221,7 @@ extension AccountStore {
         if let credential = changes.credential { try apply(credential, transition) }
         for grant in changes.grants { apply(grant, of: before.id, scope, now: now, transaction) }
         applySessions(changes, transition)
-        if !changes.forgives.isEmpty {
-            transaction.write(changes.forgives.emptying)
-        }
+        for statement in changes.forgives.emptying { transaction.write(statement) }
         try await applyCodes(changes, transition)
         return after
     }
@@ -263,9 +260,15 @@ extension AccountStore {
     /// - Parameter provider: the provider whose row stays, because another subject replaces it.
     private func dropUnproved(_ transition: Transition, keeping provider: ProviderID?, by proof: EmailProof) {
         let (account, scope, transaction) = (transition.before, transition.scope, transition.transaction)
-        transaction.write(
-            recordDetached(from: account, provider: nil, reason: .takeOver, by: proof, scope, now: transition.now)
+        let lost = recordDetached(
+            from: account,
+            provider: nil,
+            reason: .takeOver,
+            by: proof,
+            scope,
+            now: transition.now
         )
+        for statement in lost { transaction.write(statement) }
         for linked in account.linked { release(subject: linked.subject, at: linked.provider, scope, transaction) }
         transaction.write(
             """

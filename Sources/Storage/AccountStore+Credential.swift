@@ -28,16 +28,15 @@ extension AccountStore {
             }
         } else {
             if let earlier, !transition.dropsUnproved {
-                transaction.write(
-                    recordDetached(
-                        from: before,
-                        provider: identity.provider,
-                        reason: .emailRecycled,
-                        by: identity.emailProof,
-                        scope,
-                        now: write.now
-                    )
+                let lost = recordDetached(
+                    from: before,
+                    provider: identity.provider,
+                    reason: .emailRecycled,
+                    by: identity.emailProof,
+                    scope,
+                    now: write.now
                 )
+                for statement in lost { transaction.write(statement) }
                 release(subject: earlier.subject, at: earlier.provider, scope, transaction)
             }
             transaction.write(claim(identity, for: after.id, scope))

@@ -14,30 +14,39 @@ extension AccountStore {
         by proof: EmailProof,
         _ scope: Scope,
         now: Date
-    ) -> SQL {
-        let takesAll = provider == nil
-        let password: String? = takesAll && account.hasPassword ? account.email?.canonical ?? "" : nil
-        let phone: String? = takesAll ? account.phoneNumber : nil
-        let passkeys = takesAll ? account.passkeys.map(\.id).joined(separator: " ") : ""
-        return """
-            INSERT INTO detached_credentials (project, account, version, provider, tenant, subject, email, display_name,
-                linked_at, reason, by_provider, by_subject, detached_at)
-            SELECT \(scope.project.rawValue), \(account.id.rawValue), \(account.version), lost.provider, \(scope.tenant.rawValue),
-                lost.subject, lost.email, lost.display_name, lost.linked_at, \(reason.rawValue),
-                \(proof.provider.rawValue), \(proof.subject), \(now)
-            FROM (
-                SELECT provider, subject, email, display_name, linked_at FROM linked_credentials
-                WHERE project = \(scope.project.rawValue) AND tenant = \(scope.tenant.rawValue)
-                    AND account = \(account.id.rawValue)
-                    AND (\(provider?.rawValue)::text IS NULL OR provider = \(provider?.rawValue))
-                UNION ALL
-                SELECT 'password', \(password)::text, \(password)::text, NULL, NULL WHERE \(password)::text IS NOT NULL
-                UNION ALL
-                SELECT 'phone', \(phone)::text, NULL, NULL, NULL WHERE \(phone)::text IS NOT NULL
-                UNION ALL
-                SELECT 'passkey', \(passkeys)::text, NULL, NULL, NULL WHERE \(passkeys)::text <> ''
-            ) lost
+    ) -> [SQL] {
+        let columns: SQL = """
+            project, account, version, provider, tenant, subject, email, display_name, linked_at, reason, by_provider,
+            by_subject, detached_at
             """
+        func values(_ provider: SQL, _ credential: SQL) -> SQL {
+            """
+            \(scope.project.rawValue), \(account.id.rawValue), \(account.version), \(sql: provider),
+                \(scope.tenant.rawValue), \(sql: credential), \(reason.rawValue), \(proof.provider.rawValue),
+                \(proof.subject), \(now)
+            """
+        }
+        let named: SQL = provider.map { "AND provider = \($0.rawValue)" } ?? ""
+        let linked: SQL = """
+            INSERT INTO detached_credentials (\(sql: columns))
+            SELECT \(sql: values("provider", "subject, email, display_name, linked_at")) FROM linked_credentials
+            WHERE project = \(scope.project.rawValue) AND tenant = \(scope.tenant.rawValue)
+                AND account = \(account.id.rawValue) \(sql: named)
+            """
+        guard provider == nil else { return [linked] }
+        let password = account.hasPassword ? account.email?.canonical ?? "" : nil
+        let passkeys = account.passkeys.map(\.id).joined(separator: " ")
+        let others: [(provider: String, subject: String?, email: String?)] = [
+            ("password", password, password), ("phone", account.phoneNumber, nil),
+            ("passkey", passkeys.isEmpty ? nil : passkeys, nil),
+        ]
+        return [linked]
+            + others.filter { $0.subject != nil }.map { other in
+                """
+                INSERT INTO detached_credentials (\(sql: columns))
+                VALUES (\(sql: values("\(other.provider)", "\(other.subject), \(other.email), NULL, NULL")))
+                """
+            }
     }
 
     /// The account's detached credentials, latest first.

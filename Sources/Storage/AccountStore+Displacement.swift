@@ -38,11 +38,7 @@ extension AccountStore {
         return try await database.transaction { transaction in
             // Everything else locks the account before its codes.
             transaction.write(Self.locking(displaced.holder, scope))
-            if let code {
-                guard try await transaction.execute("WITH \(sql: code.parts(scope)) SELECT FROM code") == 1 else {
-                    throw SpentCode(code: code)
-                }
-            }
+            try await code?.spend(scope, transaction)
             try await displace(displaced, scope, now: now, transaction)
             return try await signUp(transaction)
         }

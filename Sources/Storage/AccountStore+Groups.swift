@@ -35,7 +35,7 @@ extension AccountStore {
                 WHERE \(sql: Self.groupMeets(query))
                 ORDER BY \(sql: Self.order(of: query)) LIMIT \(size)
             )
-            SELECT \(sql: AccountRow.columns) FROM page a \(sql: AccountRow.joins)
+            SELECT \(sql: AccountRow.columns) FROM page a \(sql: AccountRow.joins(.of(scope.project)))
             ORDER BY \(sql: Self.order(of: query))
             """,
             AccountRow.decode

@@ -103,7 +103,7 @@ extension AccountStore {
         ), activity AS (
             INSERT INTO account_activity (project, tenant, account, last_sign_in_at, last_refresh_at, sign_ins_until)
             SELECT project, tenant, account, \(now), \(now),
-                \(now)::timestamptz + make_interval(secs => \(session.pace.step))
+                \(now.addingTimeInterval(session.pace.step))
             FROM target
             ON CONFLICT (project, tenant, account) DO UPDATE
                 SET last_sign_in_at = EXCLUDED.last_sign_in_at, last_refresh_at = EXCLUDED.last_refresh_at,

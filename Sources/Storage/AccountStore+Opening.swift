@@ -26,7 +26,7 @@ extension AccountStore {
         in scope: Scope,
         now: Date
     ) async throws -> Bool {
-        if let amendment {
+        guard batches, amendment == nil else {
             var changes = AccountChanges()
             changes.spends = code
             changes.amend(amendment, account)
@@ -213,7 +213,7 @@ extension NewSession {
             FROM target WHERE \(sql: isNew)
         ), activity AS (
             INSERT INTO account_activity (project, tenant, account, last_sign_in_at, last_refresh_at, sign_ins_until)
-            SELECT project, tenant, account, \(now), \(now), \(now)::timestamptz + make_interval(secs => sum(step))
+            SELECT project, tenant, account, \(now), \(now), \(sql: .later(than: "\(now)", by: "sum(step)"))
             FROM target GROUP BY project, tenant, account ORDER BY project, tenant, account
             ON CONFLICT (project, tenant, account) DO UPDATE
                 SET last_sign_in_at = EXCLUDED.last_sign_in_at, last_refresh_at = EXCLUDED.last_refresh_at,

@@ -35,9 +35,11 @@ extension AccountStore {
     /// Challenges are locked in the order of their keys, so that two nodes never deadlock.
     static func find(
         _ questions: [PasskeyQuestion],
+        shared: Bool,
         _ database: some PostgresExecutor
     ) async throws -> [Result<PasskeyOwner?, any Error>] {
         let challenges = questions.map(\.challenge)
+        let place = Placement(questions.map(\.scope), shared: shared)
         return try await database.query(
             """
             WITH asked AS MATERIALIZED (
@@ -48,21 +50,21 @@ extension AccountStore {
                     n (project, tenant, state_hash, purpose, session_hash, credential, now, number)
             ), locked AS MATERIALIZED (
                 SELECT n.number, f.project, f.state_hash
-                FROM asked n JOIN flows f ON f.project = n.project AND f.state_hash = n.state_hash
+                FROM asked n JOIN flows f ON f.project = \(sql: place.project(of: "n")) AND f.state_hash = n.state_hash
                 WHERE f.tenant = n.tenant AND f.purpose = n.purpose AND f.session_hash = n.session_hash
                     AND f.expires_at > n.now
                 ORDER BY f.project, f.state_hash
                 FOR UPDATE OF f
             ), taken AS (
-                DELETE FROM flows f USING locked k WHERE f.project = k.project AND f.state_hash = k.state_hash
+                DELETE FROM flows f USING locked k WHERE f.project = \(sql: place.project(of: "k")) AND f.state_hash = k.state_hash
                 RETURNING k.number
             )
             SELECT n.number, a.account IS NOT NULL, \(sql: AccountRow.columns)
             FROM taken t JOIN asked n ON n.number = t.number
-            LEFT JOIN account_passkeys p ON p.project = n.project AND p.tenant = n.tenant AND p.credential = n.credential
-            LEFT JOIN accounts a ON a.project = p.project AND a.tenant = p.tenant AND a.account = p.account
+            LEFT JOIN account_passkeys p ON p.project = \(sql: place.project(of: "n")) AND p.tenant = n.tenant AND p.credential = n.credential
+            LEFT JOIN accounts a ON a.project = \(sql: place.project(of: "p")) AND a.tenant = p.tenant AND a.account = p.account
                 AND a.merged_into IS NULL
-            \(sql: AccountRow.joins)
+            \(sql: AccountRow.joins(place))
             """,
             into: BatchAnswers<PasskeyOwner?>(repeating: nil, count: questions.count)
         ) { answers, row in
@@ -82,7 +84,7 @@ extension AccountStore {
         let rows = try await database.query(
             """
             SELECT \(sql: AccountRow.columns)
-            FROM \(sql: Self.owner(of: credential, scope)) \(sql: AccountRow.joins)
+            FROM \(sql: Self.owner(of: credential, scope)) \(sql: AccountRow.joins(.of(scope.project)))
             """
         ) { row in try AccountRow.decode(&row) }
         return AccountRow.merge(rows).first
@@ -140,14 +142,18 @@ extension AccountStore {
         let (before, after) = (Set(transition.before.passkeys.map(\.id)), Set(transition.after.passkeys.map(\.id)))
         let (scope, account) = (transition.scope, transition.before.id)
         let (lost, new) = (before.subtracting(after).sorted(), after.subtracting(before).sorted())
-        guard !lost.isEmpty || !new.isEmpty else { return }
-        transition.transaction.write(
-            """
-            WITH released AS (
+        if !lost.isEmpty {
+            transition.transaction.write(
+                """
                 DELETE FROM account_passkeys
                 WHERE project = \(scope.project.rawValue) AND tenant = \(scope.tenant.rawValue)
                     AND credential = ANY (\(lost)::text[]) AND account = \(account.rawValue)
+                """
             )
+        }
+        guard !new.isEmpty else { return }
+        transition.transaction.write(
+            """
             INSERT INTO account_passkeys (project, tenant, credential, account)
             SELECT \(scope.project.rawValue), \(scope.tenant.rawValue), credential, \(account.rawValue)
             FROM unnest(\(new)::text[]) credential

@@ -29,7 +29,7 @@ extension AccountStore {
                     AND email_key = \(email.canonical)
             ), gate AS MATERIALIZED (
                 SELECT passed, \(sql: limits.havePassed) OR \(sql: limits.onlyLastIsFull) AND EXISTS (
-                    SELECT FROM holder h JOIN sessions s ON s.project = h.project AND s.tenant = h.tenant
+                    SELECT FROM holder h JOIN sessions s ON s.project = \(scope.project.rawValue) AND s.tenant = h.tenant
                         AND s.account = h.account
                     WHERE s.address_prefix = \(network) AND s.last_used_at > \(lately)
                 ) AS open FROM limits
@@ -37,9 +37,9 @@ extension AccountStore {
             SELECT g.passed, g.open, a.account IS NOT NULL, \(sql: AccountRow.columnsWithoutActivity),
                 \(sql: StoredPassword.columns)
             FROM gate g
-            LEFT JOIN (holder e JOIN accounts a ON a.project = e.project AND a.tenant = e.tenant
+            LEFT JOIN (holder e JOIN accounts a ON a.project = \(scope.project.rawValue) AND a.tenant = e.tenant
                 AND a.account = e.account) ON g.open
-            \(sql: AccountRow.joinsWithoutActivity)
+            \(sql: AccountRow.joinsWithoutActivity(.of(scope.project)))
             \(sql: StoredPassword.joins)
             """
         ) { [keyRing] row -> (passed: Int, account: Account, password: StoredPassword?)? in

@@ -46,7 +46,7 @@ extension AccountStore {
                         WHERE \(sql: Self.isNamed(by: query, scope)) AND \(sql: Self.meets(query))
                         ORDER BY \(sql: Self.order(of: query)) LIMIT 500 \(sql: skipped)
                     ) a ORDER BY \(sql: Self.order(of: query)) LIMIT \(limit)
-                ) a \(sql: AccountRow.joins)
+                ) a \(sql: AccountRow.joins(.of(scope.project)))
                 ORDER BY \(sql: Self.order(of: query))
                 """,
                 AccountRow.decode
@@ -97,7 +97,7 @@ extension AccountStore {
                 ORDER BY \(sql: Self.order(of: query)) LIMIT \(size)
             )
             SELECT a.is_meant, \(sql: AccountRow.columns)
-            FROM (SELECT *, true AS is_meant FROM page \(sql: end)) a \(sql: AccountRow.joins)
+            FROM (SELECT *, true AS is_meant FROM page \(sql: end)) a \(sql: AccountRow.joins(.of(scope.project)))
             ORDER BY is_meant DESC, \(sql: Self.order(of: query))
             """
         ) { row in (isMeant: try row.next(Bool.self), account: try AccountRow.decode(&row)) }

@@ -15,6 +15,8 @@ package struct AccountStore: Sendable {
     /// For queries that may examine all accounts of a project.
     let scans = ProjectGate(width: 2, queueLimit: 8)
     let growth: Growth
+    /// Whether simultaneous requests share a statement.
+    let batches: Bool
     let accountReads: Batcher<Never, AccountQuestion, FoundAccount?>
     let selectorReads: Batcher<Never, SelectorsQuestion, [Account]>
     let candidateReads: Batcher<[UInt8], CandidatesQuestion, SignInCandidates>
@@ -30,17 +32,14 @@ package struct AccountStore: Sendable {
         self.keyRing = keyRing
         self.gate = gate
         self.growth = growth
-        accountReads = Batcher(isOn: batches, asking: { try await Self.find($0, database.repeating) })
-        selectorReads = Batcher(isOn: batches, asking: { try await Self.find($0, database.repeating) })
-        // In a batch, a request whose row is locked must not delay the others; alone, it waits.
-        candidateReads = Batcher(
-            isOn: batches,
-            asking: { try await Self.candidates($0, skipsLocked: batches, database.repeating) }
-        )
+        self.batches = batches
+        accountReads = Batcher(isOn: batches) { try await Self.find($0, shared: batches, database.repeating) }
+        selectorReads = Batcher(isOn: batches) { try await Self.find($0, shared: batches, database.repeating) }
+        candidateReads = Batcher(isOn: batches) { try await Self.candidates($0, shared: batches, database.repeating) }
         signUps = Batcher(isOn: batches, asking: { try await Self.signUp(together: $0, database) })
-        passkeyReads = Batcher(isOn: batches, asking: { try await Self.find($0, database) })
+        passkeyReads = Batcher(isOn: batches) { try await Self.find($0, shared: batches, database) }
         let openings = { (kind: OneTimeCode.Kind?) -> Batcher<[UInt8], OpeningQuestion, OpeningAnswer> in
-            Batcher(isOn: batches) { try await Self.open($0, spending: kind, skipsLocked: batches, database) }
+            Batcher(isOn: batches) { try await Self.open($0, spending: kind, skipsLocked: true, database) }
         }
         plainOpenings = openings(nil)
         mailOpenings = openings(.mail)
@@ -92,8 +91,8 @@ extension AccountStore {
             """
             SELECT e.email_key = \(email.canonical), \(sql: AccountRow.columns)
             FROM account_emails e
-            CROSS JOIN \(sql: AccountRow.keyed(by: "e")) a
-            \(sql: AccountRow.joins)
+            CROSS JOIN \(sql: AccountRow.keyed(by: "e", .of(scope.project))) a
+            \(sql: AccountRow.joins(.of(scope.project)))
             WHERE e.project = \(scope.project.rawValue) AND e.tenant = \(scope.tenant.rawValue) AND e.email_key = coalesce(
                 (SELECT email_key \(sql: taken) AND email_key >= \(email.canonical) ORDER BY email_key LIMIT 1),
                 (SELECT email_key \(sql: taken) ORDER BY email_key DESC LIMIT 1)
@@ -127,7 +126,7 @@ extension AccountStore {
                 WHERE project = \(scope.project.rawValue) AND tenant = \(scope.tenant.rawValue)
                     AND email = \(email.canonical)
             )
-            \(sql: AccountRow.joins)
+            \(sql: AccountRow.joins(.of(scope.project)))
             ORDER BY a.account
             """
         ) { row in

@@ -59,14 +59,16 @@ struct AuditEntry: Sendable {
         let isList = source == nil && providers.count > 1
         let provider: SQL = isList ? "provider" : "\(providers.first?.rawValue)"
         let list: SQL = "unnest(\(providers.map(\.rawValue).sorted())::text[]) n (provider)"
-        let rows: SQL = (isList ? list : source).map { "FROM \(sql: $0)" } ?? ""
+        let rows: SQL? = (isList ? list : source).map { "FROM \(sql: $0)" }
+        let values: SQL = """
+            \(sql: project), \(date), \(scope?.tenant.rawValue ?? ""), \(sql: account),
+                \(sql: provider), \(sql: resource), \(action.rawValue), \(changes), \(origin.actor.description),
+                \(origin.addressPrefix), \(origin.request), \(origin.operation), \(origin.reason)
+            """
         return """
             INSERT INTO audit_log (project, recorded_at, tenant, account, provider, resource, action, changes, actor,
                 address_prefix, request, operation, reason)
-            SELECT \(sql: project), \(date), \(scope?.tenant.rawValue ?? ""), \(sql: account),
-                \(sql: provider), \(sql: resource), \(action.rawValue), \(changes), \(origin.actor.description),
-                \(origin.addressPrefix), \(origin.request), \(origin.operation), \(origin.reason)
-            \(sql: rows)
+            \(sql: rows.map { "SELECT \(sql: values) \(sql: $0)" } ?? "VALUES (\(sql: values))")
             """
     }
 }

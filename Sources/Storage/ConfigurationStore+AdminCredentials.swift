@@ -81,17 +81,20 @@ extension ConfigurationStore {
     ) async throws {
         let project = credential.project
         let scopes = credential.scopes.map(\.rawValue).sorted()
+        let end = credential.expiresAt.map { Date(timeIntervalSince1970: Double($0)) }
+        let row: SQL = """
+            \(credential.id), \(Kind.kind), \(credential.name), \(secret), \(project?.rawValue), \(scopes), \(now()),
+                \(end)\(sql: values)
+            """
+        let rows: SQL =
+            project.map { "SELECT \(sql: row) FROM projects WHERE project = \($0.rawValue)" } ?? "VALUES (\(sql: row))"
         do {
             try await changing(
                 """
                 INSERT INTO admin_credentials (id, kind, name, secret_hash, project, scopes, created_at,
                     expires_at\(sql: Kind.columns))
-                SELECT \(credential.id), \(Kind.kind), \(credential.name), \(secret), \(project?.rawValue), \(scopes), \(now()),
-                    to_timestamp(\(credential.expiresAt.map { Double($0) }))\(sql: values)
-                WHERE \(project?.rawValue)::text IS NULL OR EXISTS (
-                    SELECT FROM projects p WHERE p.project = \(project?.rawValue)
-                )
-                RETURNING id
+                \(sql: rows)
+                RETURNING true
                 """,
                 recording: AuditEntry(
                     action,

@@ -138,19 +138,17 @@ extension ConfigurationStore {
     /// The audit log stays.
     package func deleteProject(_ id: ProjectID) async throws {
         let entry = AuditEntry(.projectDeleted, in: Scope(project: id), at: now())
-        let named: SQL = "projects WHERE project = \(id.rawValue)"
-        let found = try await database.transaction { transaction in
+        let isFound = try await database.transaction { transaction in
             try await Self.deleteRows(of: id, transaction)
-            return try await transaction.execute(
-                """
-                WITH version AS (\(sql: Self.nextVersion)),
-                    audit AS (\(sql: entry.insertion(from: named)))
-                DELETE FROM projects WHERE project = \(id.rawValue)
-                """
-            )
+            guard try await transaction.execute("DELETE FROM projects WHERE project = \(id.rawValue)") > 0 else {
+                return false
+            }
+            transaction.write(entry.insertion())
+            transaction.write(Self.nextVersion)
+            return true
         }
         try await load()
-        guard found > 0 else { throw ConfigurationError.notFound }
+        guard isFound else { throw ConfigurationError.notFound }
     }
 
     /// Deletes what nodes wrote to a project before they knew of its deletion; nothing if the project exists again.
@@ -179,7 +177,7 @@ extension ConfigurationStore {
             INSERT INTO api_keys (key, project, display_name, created_at)
             SELECT \(key.rawValue), project, \(displayName), \(now()) FROM projects
             WHERE project = \(project.rawValue)
-            RETURNING key
+            RETURNING true
             """,
             recording: AuditEntry(.apiKeyCreated, in: Scope(project: project), resource: key.rawValue, at: now()),
             adding: project

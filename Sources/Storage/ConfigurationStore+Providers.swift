@@ -27,7 +27,7 @@ extension ConfigurationStore {
                     SELECT count(*) FROM provider_configurations
                     WHERE project = \(scope.project.rawValue) AND tenant = \(scope.tenant.rawValue)
                 )
-                RETURNING provider
+                RETURNING true
                 """,
                 recording: AuditEntry(.providerCreated, in: scope, providers: [configuration.provider], at: now()),
                 adding: scope.project

@@ -1,5 +1,5 @@
+package import Foundation
 import Postgres
-package import struct Foundation.Date
 
 /// What an operator declares after the database was restored to an earlier time.
 ///
@@ -23,7 +23,7 @@ extension ConfigurationStore {
             let isFirst =
                 try await transaction.execute(
                     """
-                    UPDATE configuration SET version = version + 1, epoch = gen_random_uuid()::text, restored_at = \(now),
+                    UPDATE configuration SET version = version + 1, epoch = \(UUID().uuidString.lowercased()), restored_at = \(now),
                         restore_ends_at = \(end)
                     WHERE restore_ends_at IS NULL OR restore_ends_at <= \(now)
                     """

@@ -89,34 +89,31 @@ extension ConfigurationStore {
                 )
             }
         }
-        let audit = [
-            (AuditAction.signingKeyCreated, new.map(\.key.kid)), (.signingKeyRemoved, change.removed),
-        ].map { action, keys in
-            AuditEntry(action, in: nil, at: date)
-                .insertion(from: "turn, unnest(\(keys)::text[]) k (kid)", resource: "k.kid")
-        }
-        let statement: SQL = """
-            WITH turn AS (\(sql: Self.nextVersion) RETURNING version), created_entries AS (\(sql: audit[0])), removed_entries AS (\(sql: audit[1])), removed AS (
-                DELETE FROM signing_keys k USING turn WHERE k.kid = ANY (\(change.removed))
-            ), erased AS (
-                UPDATE signing_keys k SET private_key = NULL FROM turn WHERE k.kid = ANY (\(change.erased))
-            ), promoted AS (
-                UPDATE signing_keys k SET active_from = \(date) FROM turn WHERE k.kid = ANY (\(change.promoted))
-            ), made AS (
-                INSERT INTO signing_keys (kid, purpose, algorithm, private_key, certificate, created_at, active_from)
-                SELECT m.kid, m.purpose, m.algorithm, m.private_key, m.certificate, \(date), m.active_from
-                FROM turn, unnest(
-                    \(new.map(\.key.kid)), \(new.map(\.slot.purpose.rawValue)), \(new.map(\.slot.algorithm.rawValue)),
-                    \(new.map(\.sealed)), \(new.map(\.key.certificatePEM)), \(new.map(\.activeFrom))
-                ) AS m (kid, purpose, algorithm, private_key, certificate, active_from)
-            )
-            SELECT count(*) FROM turn
-            """
         return try await database.transaction { transaction in
             // Every change of keys locks it first.
             try await transaction.execute("SELECT FROM configuration FOR UPDATE")
             guard try await Self.readSigningKeyRows(transaction).map(\.date) == timeline.keys else { return false }
-            return try await transaction.query(statement) { try $0.next(Int64.self) } == [1]
+            for (action, keys) in [
+                (AuditAction.signingKeyCreated, new.map(\.key.kid)), (.signingKeyRemoved, change.removed),
+            ] {
+                for kid in keys {
+                    transaction.write(AuditEntry(action, in: nil, resource: kid, at: date).insertion())
+                }
+            }
+            transaction.write("DELETE FROM signing_keys WHERE kid = ANY (\(change.removed))")
+            transaction.write("UPDATE signing_keys SET private_key = NULL WHERE kid = ANY (\(change.erased))")
+            transaction.write("UPDATE signing_keys SET active_from = \(date) WHERE kid = ANY (\(change.promoted))")
+            for made in new {
+                transaction.write(
+                    """
+                    INSERT INTO signing_keys (kid, purpose, algorithm, private_key, certificate, created_at, active_from)
+                    VALUES (\(made.key.kid), \(made.slot.purpose.rawValue), \(made.slot.algorithm.rawValue),
+                        \(made.sealed), \(made.key.certificatePEM), \(date), \(made.activeFrom))
+                    """
+                )
+            }
+            transaction.write(Self.nextVersion)
+            return true
         }
     }
 

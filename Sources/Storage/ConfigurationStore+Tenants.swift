@@ -21,7 +21,7 @@ extension ConfigurationStore {
                 WHERE \(Int64(Self.tenantLimit)) > (
                     SELECT count(*) FROM tenants WHERE project = \(project.rawValue) AND deleted_at IS NULL
                 )
-                RETURNING tenant
+                RETURNING true
                 """,
                 recording: AuditEntry(.tenantCreated, in: Scope(project: project, tenant: tenant.id), at: now()),
                 adding: project
@@ -89,15 +89,18 @@ extension ConfigurationStore {
                 // The revocation feed finds the tenant by this time, which may be long after the first step.
                 transaction.write(
                     """
-                    WITH version AS (\(sql: Self.nextVersion)),
-                    audit AS (\(sql: entry.insertion())), tenant AS (
-                        UPDATE tenants SET deleted_at = \(now())
-                        WHERE project = \(project.rawValue) AND tenant = \(id.rawValue)
-                    )
+                    UPDATE tenants SET deleted_at = \(now())
+                    WHERE project = \(project.rawValue) AND tenant = \(id.rawValue)
+                    """
+                )
+                transaction.write(
+                    """
                     DELETE FROM provider_configurations
                     WHERE project = \(project.rawValue) AND tenant = \(id.rawValue)
                     """
                 )
+                transaction.write(entry.insertion())
+                transaction.write(Self.nextVersion)
                 return found
             }
         }

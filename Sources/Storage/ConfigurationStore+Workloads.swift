@@ -4,6 +4,8 @@ package import Projects
 import Secrets
 import StrictJSON
 
+import struct Foundation.Date
+
 extension Workload: AdminCredentialKind {
     package static let kind = "workload"
     package static let columns: SQL = ", issuer, jwks, audience, claims, token_lifetime"
@@ -74,17 +76,24 @@ extension ConfigurationStore {
             changes: scopes.map(\.rawValue).sorted(),
             at: now()
         )
-        let statement: SQL = """
-            WITH used AS (
-                INSERT INTO used_id_tokens (project, token_hash, expires_at)
-                SELECT '', \(token), to_timestamp(\(Double(end))) FROM admin_credentials
-                WHERE id = \(workload.id) AND kind = 'workload' AND NOT disabled
-                RETURNING project
-            ), audit AS (\(sql: entry.insertion(from: "used")))
-            SELECT count(*) FROM used
-            """
         do {
-            return try await database.query(statement) { try $0.next(Int64.self) }.first == 1
+            return try await database.transaction { transaction in
+                let standing = try await transaction.query(
+                    """
+                    SELECT true FROM admin_credentials WHERE id = \(workload.id) AND kind = 'workload' AND NOT disabled
+                    FOR SHARE
+                    """
+                ) { try $0.next(Bool.self) }
+                guard standing == [true] else { return false }
+                transaction.write(
+                    """
+                    INSERT INTO used_id_tokens (project, token_hash, expires_at)
+                    VALUES ('', \(token), \(Date(timeIntervalSince1970: Double(end))))
+                    """
+                )
+                transaction.write(entry.insertion())
+                return true
+            }
         } catch let error as PostgresError where error.constraint == "used_id_tokens_pkey" {
             return false
         }

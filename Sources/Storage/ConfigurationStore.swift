@@ -1,4 +1,5 @@
 import AsyncAlgorithms
+package import Foundation
 package import Logging
 package import Postgres
 package import Projects
@@ -7,7 +8,6 @@ package import Secrets
 import ServiceLifecycle
 package import Sessions
 import Synchronization
-package import struct Foundation.Date
 
 /// The node's view of projects, keys, providers and signing keys, and the statements that change them.
 ///
@@ -254,7 +254,9 @@ package final class ConfigurationStore: Service, Sendable {
         try await (gate ?? changes).pass(project) { try await database.transaction(body) }
     }
 
-    static let nextVersion: SQL = "UPDATE configuration SET version = version + 1, epoch = gen_random_uuid()::text"
+    static var nextVersion: SQL {
+        "UPDATE configuration SET version = version + 1, epoch = \(UUID().uuidString.lowercased())"
+    }
 
     /// Writes a change with its audit entry and the new version.
     ///

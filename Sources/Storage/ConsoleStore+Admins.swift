@@ -32,16 +32,17 @@ extension ConsoleStore {
             at: now
         )
         do {
-            try await database.execute(
-                """
-                WITH audit AS (\(sql: entry.insertion()))
+            let insertion: SQL = """
                 INSERT INTO admin_credentials (id, kind, name, email, secret_hash, set_up_until, project, scopes, created_at,
                     expires_at)
                 VALUES (\(id), 'console', \(email.original), \(email.canonical), \(SecureHash.sha256(code)),
                     \(now.addingTimeInterval(Self.invitationLifetime)), \(project?.rawValue), \(names), \(now),
                     \(expiresAt))
                 """
-            )
+            try await database.transaction { transaction in
+                transaction.write(insertion)
+                transaction.write(entry.insertion())
+            }
         } catch let error as PostgresError where error.sqlState == "23505" {
             throw ConfigurationError.alreadyExists
         }
@@ -104,22 +105,19 @@ extension ConsoleStore {
     }
 
     private func change(_ email: EmailAddress, to values: SQL, _ action: AuditAction, _ now: Date) async throws {
-        let entry = AuditEntry(action, in: nil, at: now)
-        let changed = try await database.query(
-            """
-            WITH target AS (
+        try await database.transaction { transaction in
+            let changed = try await transaction.query(
+                """
                 UPDATE admin_credentials a SET \(sql: values)
                 WHERE a.kind = 'console' AND a.email = \(email.canonical) AND NOT a.disabled
-                RETURNING a.id, a.project
-            ), sessions AS (
-                DELETE FROM console_sessions s USING target t WHERE s.admin = t.id
-            ), audit AS (
-                \(sql: entry.insertion(from: "target", project: "coalesce(project, '')", resource: "id"))
-            )
-            SELECT count(*) FROM target
-            """
-        ) { try $0.next(Int64.self) }
-        guard changed.first == 1 else { throw ConfigurationError.notFound }
+                RETURNING a.id, coalesce(a.project, '')
+                """
+            ) { (id: try $0.next(String.self), project: try $0.next(String.self)) }
+            guard let admin = changed.first else { throw ConfigurationError.notFound }
+            transaction.write("DELETE FROM console_sessions WHERE admin = \(admin.id)")
+            let entry = AuditEntry(action, in: nil, resource: admin.id, at: now)
+            transaction.write(entry.insertion(project: "\(admin.project)"))
+        }
     }
 
     /// A session with all permissions in every project, which never asks for credentials, for `identity dev`.
@@ -127,11 +125,13 @@ extension ConsoleStore {
         let scopes = AdminScope.allCases.map(\.rawValue).sorted()
         try await database.execute(
             """
-            WITH owner AS (
-                INSERT INTO admin_credentials (id, kind, name, email, secret_hash, scopes, created_at)
-                VALUES ('owner', 'console', 'owner', 'owner', \(SecureHash.sha256(handle)), \(scopes), \(now))
-                ON CONFLICT (id) DO UPDATE SET last_used_at = excluded.created_at
-            )
+            INSERT INTO admin_credentials (id, kind, name, email, secret_hash, scopes, created_at)
+            VALUES ('owner', 'console', 'owner', 'owner', \(SecureHash.sha256(handle)), \(scopes), \(now))
+            ON CONFLICT (id) DO UPDATE SET last_used_at = excluded.created_at
+            """
+        )
+        try await database.execute(
+            """
             INSERT INTO console_sessions (handle_hash, admin, created_at, authenticated_at, last_used_at, expires_at)
             VALUES (\(SecureHash.sha256(handle)), 'owner', \(now), \(now.addingTimeInterval(Self.lifetime)), \(now),
                 \(now.addingTimeInterval(Self.idleLifetime)))

@@ -41,7 +41,7 @@ extension ConsoleStore {
         return rows.first?.candidate
     }
 
-    /// Opens a session for an admin who proved both factors, in one statement.
+    /// Opens a session for an admin who proved both factors.
     ///
     /// - Parameters:
     ///   - step: that of the accepted code; codes of that step or earlier are refused afterwards.
@@ -57,32 +57,56 @@ extension ConsoleStore {
         giving limits: RateLimits,
         now: Date
     ) async throws -> Bool {
-        let entry = AuditEntry(.adminSignedIn, in: nil, resource: candidate.admin.id, at: now)
-        return try await database.query(
-            """
-            WITH target AS (
+        let admin = candidate.admin.id
+        return try await open(
+            handle,
+            of: admin,
+            after: """
                 UPDATE admin_credentials a SET totp_step = \(step), last_used_at = \(now)
-                WHERE a.id = \(candidate.admin.id) AND a.totp_step < \(step) AND a.secret_hash = \(candidate.version)
+                WHERE a.id = \(admin) AND a.totp_step < \(step) AND a.secret_hash = \(candidate.version)
                     AND a.console_secrets IS NOT NULL AND \(sql: Self.maySignIn("a", now))
-                RETURNING a.id, a.project
-            ), session AS (\(sql: Self.insertion(handle, now))),
-            replaced AS (
-                DELETE FROM console_sessions s USING target t
-                WHERE s.handle_hash = \(SecureHash.sha256(old ?? "")) AND s.admin = t.id
-            ), refund AS (\(sql: limits.givingBack(if: "EXISTS (SELECT FROM target)"))),
-            audit AS (\(sql: entry.insertion(from: "target", project: "coalesce(project, '')")))
-            SELECT count(*) FROM target
-            """
-        ) { try $0.next(Int64.self) }.first == 1
+                """,
+            replacing: old,
+            recording: .adminSignedIn,
+            giving: limits,
+            now: now
+        )
     }
 
-    /// A part of a statement: a session of the admin in `target`.
-    static func insertion(_ handle: String, _ now: Date) -> SQL {
-        """
-        INSERT INTO console_sessions (handle_hash, admin, created_at, authenticated_at, last_used_at, expires_at)
-        SELECT \(SecureHash.sha256(handle)), t.id, \(now), \(now), \(now), \(now.addingTimeInterval(idleLifetime))
-        FROM target t
-        """
+    /// Opens a session of an admin after a change of the admin's row.
+    ///
+    /// - Returns: whether there was a row to change.
+    private func open(
+        _ handle: String,
+        of admin: String,
+        after change: SQL,
+        replacing old: String? = nil,
+        recording action: AuditAction,
+        giving limits: RateLimits,
+        now: Date
+    ) async throws -> Bool {
+        try await database.transaction { transaction in
+            let projects = try await transaction.query("\(sql: change) RETURNING coalesce(a.project, '')") {
+                try $0.next(String.self)
+            }
+            guard let project = projects.first else { return false }
+            transaction.write(
+                """
+                INSERT INTO console_sessions (handle_hash, admin, created_at, authenticated_at, last_used_at, expires_at)
+                VALUES (\(SecureHash.sha256(handle)), \(admin), \(now), \(now), \(now),
+                    \(now.addingTimeInterval(Self.idleLifetime)))
+                """
+            )
+            if let old {
+                transaction.write(
+                    "DELETE FROM console_sessions WHERE handle_hash = \(SecureHash.sha256(old)) AND admin = \(admin)"
+                )
+            }
+            for statement in limits.givingBack { transaction.write(statement) }
+            let entry = AuditEntry(action, in: nil, resource: admin, at: now)
+            transaction.write(entry.insertion(project: "\(project)"))
+            return true
+        }
     }
 
     // MARK: Setting up
@@ -115,7 +139,7 @@ extension ConsoleStore {
         return rows.first?.invitation
     }
 
-    /// Uses a setup code: stores the admin's secrets and opens a session, in one statement.
+    /// Uses a setup code: stores the admin's secrets and opens a session.
     ///
     /// - Returns: whether the code was still valid.
     package func setUp(
@@ -128,20 +152,18 @@ extension ConsoleStore {
         now: Date
     ) async throws -> Bool {
         let sealed = try secrets.sealed(for: invitation.admin, keyRing)
-        let entry = AuditEntry(.adminSetUp, in: nil, resource: invitation.admin, at: now)
-        return try await database.query(
-            """
-            WITH target AS (
+        return try await open(
+            handle,
+            of: invitation.admin,
+            after: """
                 UPDATE admin_credentials a SET console_secrets = \(sealed), totp_step = \(step), set_up_until = NULL,
                     last_used_at = \(now)
                 WHERE a.id = \(invitation.admin) AND a.secret_hash = \(SecureHash.sha256(code))
                     AND a.set_up_until > \(now) AND \(sql: Self.maySignIn("a", now))
-                RETURNING a.id, a.project
-            ), session AS (\(sql: Self.insertion(handle, now))),
-            refund AS (\(sql: limits.givingBack(if: "EXISTS (SELECT FROM target)"))),
-            audit AS (\(sql: entry.insertion(from: "target", project: "coalesce(project, '')")))
-            SELECT count(*) FROM target
-            """
-        ) { try $0.next(Int64.self) }.first == 1
+                """,
+            recording: .adminSetUp,
+            giving: limits,
+            now: now
+        )
     }
 }

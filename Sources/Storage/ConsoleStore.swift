@@ -38,7 +38,7 @@ package struct ConsoleStore: Sendable {
                 WHERE s.handle_hash = \(hash) AND s.expires_at > \(now) AND \(sql: Self.maySignIn("a", now))
             ), used AS (
                 UPDATE console_sessions s SET last_used_at = \(now),
-                    expires_at = least(s.created_at + make_interval(secs => \(Self.lifetime)),
+                    expires_at = least(\(sql: .later(than: "s.created_at", by: "\(Self.lifetime)")),
                         \(now.addingTimeInterval(Self.idleLifetime)))
                 FROM found f WHERE s.handle_hash = f.handle_hash AND s.last_used_at < \(noted)
             ), noted AS (

@@ -11,14 +11,16 @@ package struct FlowStore: Sendable {
     private let begins: Batcher<Never, NewFlow, Bool>
     private let ends: Batcher<[UInt8], FlowProof, FlowAnswer>
     let database: PostgresClient
+    private let batches: Bool
 
     /// - Parameter batches: whether simultaneous requests share a statement.
     package init(database: PostgresClient, keyRing: KeyRing, batches: Bool = true) {
         self.keyRing = keyRing
         self.database = database
-        begins = Batcher(isOn: batches) { try await Self.insert($0, database) }
+        self.batches = batches
+        begins = Batcher(isOn: batches) { try await Self.insert($0, shared: batches, database) }
         // In a batch, a request whose row is locked must not delay the others; alone, it waits.
-        ends = Batcher(isOn: batches) { try await Self.end($0, skipsLocked: batches, database) }
+        ends = Batcher(isOn: batches) { try await Self.end($0, skipsLocked: batches, shared: batches, database) }
     }
 
     /// The counts of each kind of batch, by name.
@@ -81,17 +83,18 @@ package struct FlowStore: Sendable {
         )
         if try await begins.answer(to: new, for: nil) { return }
         // Together with others of the same address it exceeded the limit; alone it may still fit.
-        if try await Self.insert([new], database) == [true] { return }
+        if try await Self.insert([new], shared: batches, database) == [true] { return }
         try limits.check(passed: 0)
     }
 
     /// Stores several flows with one statement.
     ///
     /// - Returns: for each, whether its bucket had room.
-    private static func insert(_ flows: [NewFlow], _ database: PostgresClient) async throws -> [Bool] {
+    private static func insert(_ flows: [NewFlow], shared: Bool, _ database: PostgresClient) async throws -> [Bool] {
+        let now = flows.map(\.now).max() ?? Date()
         let admitted = try await database.query(
             """
-            WITH \(sql: RateLimits.takingTogether(from: flows.map(\.limits), now: flows.map(\.now).max() ?? Date())),
+            WITH \(sql: RateLimits.taking(of: flows.map(\.limits), shared: shared, now: now)),
             begun AS (
             INSERT INTO flows (project, tenant, state_hash, provider, session_hash, browser_hash, purpose, context,
                 payload, created_at, expires_at)
@@ -131,7 +134,9 @@ package struct FlowStore: Sendable {
         var answer = try await ends.answer(to: proof, for: proof.stateHash)
         // A request that finds the row locked waits for the lock on its own: the row still exists only if the other
         // transaction failed.
-        if case .busy = answer { answer = try await Self.end([proof], skipsLocked: false, database).first ?? .notFound }
+        if case .busy = answer {
+            answer = try await Self.end([proof], skipsLocked: false, shared: batches, database).first ?? .notFound
+        }
         guard case .found(let row) = answer else { return nil }
         return try open(row, proof.stateHash, in: scope)
     }
@@ -148,9 +153,11 @@ package struct FlowStore: Sendable {
     private static func end(
         _ proofs: [FlowProof],
         skipsLocked: Bool,
+        shared: Bool,
         _ database: PostgresClient
     ) async throws -> [FlowAnswer] {
         let skip: SQL = skipsLocked ? "SKIP LOCKED" : ""
+        let place = Placement(proofs.map(\.scope), shared: shared)
         let rows = try await database.query(
             """
             WITH found AS MATERIALIZED (
@@ -160,16 +167,16 @@ package struct FlowStore: Sendable {
                     \(proofs.map(\.sessionHash))::bytea[], \(proofs.map(\.hashedSessionHash))::bytea[],
                     \(proofs.map(\.now))::timestamptz[])
                     WITH ORDINALITY n (project, tenant, state_hash, session_hash, hashed_session_hash, now, number)
-                JOIN flows f ON f.project = n.project AND f.state_hash = n.state_hash
+                JOIN flows f ON f.project = \(sql: place.project(of: "n")) AND f.state_hash = n.state_hash
                 WHERE f.tenant = n.tenant AND f.session_hash IN (n.session_hash, n.hashed_session_hash)
                     AND f.expires_at > n.now
             ), locked AS MATERIALIZED (
                 SELECT d.number, f.project, f.state_hash
-                FROM found d JOIN flows f ON f.project = d.project AND f.state_hash = d.state_hash
+                FROM found d JOIN flows f ON f.project = \(sql: place.project(of: "d")) AND f.state_hash = d.state_hash
                 ORDER BY f.project, f.state_hash
                 FOR UPDATE OF f \(sql: skip)
             ), ended AS (
-                DELETE FROM flows f USING locked k WHERE f.project = k.project AND f.state_hash = k.state_hash
+                DELETE FROM flows f USING locked k WHERE f.project = \(sql: place.project(of: "k")) AND f.state_hash = k.state_hash
                 RETURNING k.number, f.provider, f.purpose, f.context, f.payload
             )
             SELECT d.number, e.provider, e.purpose, e.context, e.payload

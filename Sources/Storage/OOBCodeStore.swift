@@ -18,7 +18,7 @@ package struct OOBCodeStore: Sendable {
     package init(database: PostgresClient, keyRing: KeyRing, batches: Bool = true) {
         self.database = database
         self.keyRing = keyRing
-        reads = Batcher(isOn: batches, asking: { try await Self.find($0, database) })
+        reads = Batcher(isOn: batches, asking: { try await Self.find($0, shared: batches, database) })
     }
 
     /// How long the row of an expired code is kept, in seconds.
@@ -130,9 +130,11 @@ package struct OOBCodeStore: Sendable {
 
     private static func find(
         _ questions: [CodeQuestion],
+        shared: Bool,
         _ database: PostgresClient
     ) async throws -> [Result<FoundCode?, any Error>] {
-        try await database.query(
+        let place = Placement(questions.map(\.scope), shared: shared)
+        return try await database.query(
             """
             SELECT n.number, c.type, c.owner, c.email, c.new_email, c.proved, c.created_at,
                 c.valid_until, c.code_hash,
@@ -140,12 +142,12 @@ package struct OOBCodeStore: Sendable {
             FROM unnest(\(questions.map(\.scope.project.rawValue))::text[],
                 \(questions.map(\.scope.tenant.rawValue))::text[], \(questions.map(\.hash))::bytea[]) WITH ORDINALITY
                 n (project, tenant, code_hash, number)
-            JOIN oob_codes c ON c.project = n.project AND c.code_hash = n.code_hash
+            JOIN oob_codes c ON c.project = \(sql: place.project(of: "n")) AND c.code_hash = n.code_hash
                 AND c.tenant IS NOT DISTINCT FROM n.tenant
-            LEFT JOIN (account_emails e JOIN accounts a ON a.project = e.project AND a.tenant = e.tenant
-                AND a.account = e.account) ON c.type = \(OOBCodeType.emailSignIn.rawValue) AND e.project = c.project
+            LEFT JOIN (account_emails e JOIN accounts a ON a.project = \(sql: place.project(of: "e")) AND a.tenant = e.tenant
+                AND a.account = e.account) ON c.type = \(OOBCodeType.emailSignIn.rawValue) AND e.project = \(sql: place.project(of: "c"))
                 AND e.tenant = c.tenant AND e.email_key = c.owner
-            \(sql: AccountRow.joinsWithoutActivity)
+            \(sql: AccountRow.joinsWithoutActivity(place))
             """,
             into: BatchAnswers<FoundCode?>(repeating: nil, count: questions.count)
         ) { answers, row in

@@ -1,6 +1,8 @@
 import Postgres
 import Projects
 
+import struct Foundation.Date
+
 /// A code that a change uses, by the hash that identifies its row.
 package struct OneTimeCode: Sendable {
     package enum Kind: Sendable {
@@ -24,6 +26,27 @@ package struct OneTimeCode: Sendable {
             AND \(sql: scope.tenantFits)
         RETURNING project, tenant, \(sql: kind.purpose) AS purpose, owner, created_at
         """
+    }
+
+    /// Uses the code, and ends the owner's older ones, which may have been read by others.
+    ///
+    /// - Throws: ``SpentCode``.
+    func spend(_ scope: Scope, _ transaction: PostgresTransaction) async throws {
+        let spent = try await transaction.query(spending(scope)) { row in
+            (
+                project: try row.next(String.self), tenant: try row.next(String.self),
+                purpose: try row.next(String.self),
+                owner: try row.next(String.self), createdAt: try row.next(Date.self)
+            )
+        }
+        guard let code = spent.first else { throw SpentCode(code: self) }
+        transaction.write(
+            """
+            DELETE FROM \(sql: kind.table)
+            WHERE project = \(code.project) AND tenant = \(code.tenant) AND \(sql: kind.purpose) = \(code.purpose)
+                AND owner = \(code.owner) AND created_at < \(code.createdAt)
+            """
+        )
     }
 
     /// The parts of a statement that use the code and end the owner's older ones, which may have been read by others.

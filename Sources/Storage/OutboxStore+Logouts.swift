@@ -66,20 +66,15 @@ extension OutboxStore {
 
     /// The applications with ended sessions, each from its place in an index, however many sessions it has.
     private func clientsToTell() async throws -> [Client] {
-        try await database.query(
+        let clients: SQL =
+            database.engine == .citus
+            ? "(SELECT DISTINCT project, client FROM sessions WHERE \(sql: Self.isUntold))"
+            : "(\(sql: Self.clientsByIndex))"
+        return try await database.query(
             """
-            WITH RECURSIVE clients AS (
-                (SELECT project, client FROM sessions WHERE \(sql: Self.isUntold) ORDER BY project, client LIMIT 1)
-                UNION ALL
-                SELECT n.project, n.client FROM clients d CROSS JOIN LATERAL (
-                    SELECT project, client FROM sessions
-                    WHERE \(sql: Self.isUntold) AND (project, client) > (d.project, d.client)
-                    ORDER BY project, client LIMIT 1
-                ) n
-            )
             SELECT d.project, d.client, coalesce(c.metadata ? 'backchannel_logout_uri', false),
                 coalesce(c.origin = \(OAuthClient.Origin.admin.rawValue), false)
-            FROM clients d LEFT JOIN oauth_clients c ON c.project = d.project AND c.client = d.client LIMIT 10000
+            FROM \(sql: clients) d LEFT JOIN oauth_clients c ON c.project = d.project AND c.client = d.client LIMIT 10000
             """
         ) { row in
             let (project, client): (String, String) = (try row.next(), try row.next())
@@ -89,6 +84,19 @@ extension OutboxStore {
             }
         }.compactMap(\.self)
     }
+
+    private static let clientsByIndex: SQL = """
+        WITH RECURSIVE clients AS (
+            (SELECT project, client FROM sessions WHERE \(sql: Self.isUntold) ORDER BY project, client LIMIT 1)
+            UNION ALL
+            SELECT n.project, n.client FROM clients d CROSS JOIN LATERAL (
+                SELECT project, client FROM sessions
+                WHERE \(sql: Self.isUntold) AND (project, client) > (d.project, d.client)
+                ORDER BY project, client LIMIT 1
+            ) n
+        )
+        SELECT * FROM clients
+        """
 
     /// Some ended sessions of each application, those that ended first, of which nobody else tells: a thousand at most, or
     /// one of each.

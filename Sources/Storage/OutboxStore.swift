@@ -87,6 +87,27 @@ package struct OutboxStore: Sendable {
         now: Date
     ) async throws -> [Message] {
         let allKinds = Set(kinds + additions.map(\.kind)).sorted()
+        let isMeant: SQL = """
+            (kind = ANY (\(kinds)::text[]) OR (kind, project) IN (
+                    SELECT * FROM unnest(\(additions.map(\.kind))::text[],
+                        \(additions.map(\.project.rawValue))::text[])
+                ))
+                AND project <> ALL (\(projects.map(\.rawValue))::text[])
+                AND (kind, project, receiver) NOT IN (
+                    SELECT * FROM unnest(\(receivers.map(\.kind))::text[],
+                        \(receivers.map(\.project.rawValue))::text[], \(receivers.map(\.receiver))::text[])
+                )
+            """
+        guard database.engine == .postgresql else {
+            return try await takeSpread(
+                isMeant,
+                inProgress: inProgress,
+                limit: limit,
+                since: since,
+                lease: lease,
+                now: now
+            )
+        }
         let busy = Array(inProgress)
         // Candidates are locked one after another, until there are enough. The condition is one that no partial index has, so
         // each is found by its key.
@@ -101,15 +122,7 @@ package struct OutboxStore: Sendable {
                     ORDER BY m.kind, m.project, m.receiver, m.next_attempt_at LIMIT 1
                 ) IS NOT NULL AS holds
                 FROM destinations d
-                WHERE (kind = ANY (\(kinds)::text[]) OR (kind, project) IN (
-                        SELECT * FROM unnest(\(additions.map(\.kind))::text[],
-                            \(additions.map(\.project.rawValue))::text[])
-                    ))
-                    AND project <> ALL (\(projects.map(\.rawValue))::text[])
-                    AND (kind, project, receiver) NOT IN (
-                        SELECT * FROM unnest(\(receivers.map(\.kind))::text[],
-                            \(receivers.map(\.project.rawValue))::text[], \(receivers.map(\.receiver))::text[])
-                    )
+                WHERE \(sql: isMeant)
             ), candidates AS MATERIALIZED (
                 SELECT m.project, m.message, m.next_attempt_at, coalesce(b.messages, 0) + row_number() OVER (
                     PARTITION BY m.project ORDER BY m.turn, v.holds, m.next_attempt_at
@@ -133,39 +146,44 @@ package struct OutboxStore: Sendable {
                 ) l LIMIT \(limit)
             ) due
             WHERE o.project = due.project AND o.message = due.message
-            RETURNING o.project, o.message, o.kind, o.receiver, o.payload, o.attempts, EXISTS (
-                SELECT FROM credential_subjects c WHERE c.project = o.project AND c.tenant = o.tenant
-                    AND c.provider = o.provider AND c.subject = o.subject
-            ), o.created_at, o.expires_at, o.trace_parent, o.trace_state
+            RETURNING \(sql: Self.leased("o.project"))
             """
-        ) { row in
-            (
-                try row.next(String.self), try row.next(String.self), try row.next(String.self),
-                try row.next(String.self), try row.next([UInt8].self), try row.next(Int32.self),
-                try row.next(Bool.self), try row.next(Date.self), try row.next(Date?.self),
-                try row.next(String?.self), try row.next(String?.self)
-            )
-        }
-        return rows.compactMap { row in
-            let (project, id, kind, receiver, payload, attempts, isLinkedAgain, createdAt, expiresAt, parent, state) =
-                row
-            guard let project = ProjectID(rawValue: project) else { return nil }
-            // An unreadable message must not block the delivery of the others.
-            let opened = Result { () throws(KeyRingError) in try keyRing.open(payload, for: Self.place(project, id)) }
-            return Message(
-                project: project,
-                id: id,
-                kind: kind,
-                receiver: receiver,
-                payload: opened,
-                attempts: Int(attempts),
-                isLinkedAgain: isLinkedAgain,
-                subject: Subject(in: try? opened.get()),
-                createdAt: createdAt,
-                expiresAt: expiresAt,
-                trace: parent.flatMap { TraceContext(parent: [$0], state: state.map { [$0] } ?? []) }
-            )
-        }
+        ) { try message(&$0) }
+        return rows.compactMap(\.self)
+    }
+
+    /// What ``message(_:)`` reads of a leased row `o`.
+    static func leased(_ project: SQL) -> SQL {
+        """
+        o.project, o.message, o.kind, o.receiver, o.payload, o.attempts, EXISTS (
+            SELECT FROM credential_subjects c WHERE c.project = \(sql: project) AND c.tenant = o.tenant
+                AND c.provider = o.provider AND c.subject = o.subject
+        ), o.created_at, o.expires_at, o.trace_parent, o.trace_state
+        """
+    }
+
+    func message(_ row: inout PostgresRow) throws -> Message? {
+        let (project, id): (String, String) = (try row.next(), try row.next())
+        let (kind, receiver, payload): (String, String, [UInt8]) = (try row.next(), try row.next(), try row.next())
+        let (attempts, isLinkedAgain): (Int32, Bool) = (try row.next(), try row.next())
+        let (createdAt, expiresAt): (Date, Date?) = (try row.next(), try row.next())
+        let (parent, state): (String?, String?) = (try row.next(), try row.next())
+        guard let project = ProjectID(rawValue: project) else { return nil }
+        // An unreadable message must not block the delivery of the others.
+        let opened = Result { () throws(KeyRingError) in try keyRing.open(payload, for: Self.place(project, id)) }
+        return Message(
+            project: project,
+            id: id,
+            kind: kind,
+            receiver: receiver,
+            payload: opened,
+            attempts: Int(attempts),
+            isLinkedAgain: isLinkedAgain,
+            subject: Subject(in: try? opened.get()),
+            createdAt: createdAt,
+            expiresAt: expiresAt,
+            trace: parent.flatMap { TraceContext(parent: [$0], state: state.map { [$0] } ?? []) }
+        )
     }
 
     /// The destinations that have messages, and the messages of one of them (`v`) that are due.
@@ -258,6 +276,15 @@ package struct OutboxStore: Sendable {
 
     /// Gives up expired messages that are due, of every kind, also those that no node delivers; a thousand at most.
     package func giveUpExpired(now: Date) async throws -> [Summary] {
+        let expired: SQL = "outbox WHERE \(sql: Self.isWaiting) AND expires_at <= \(now) AND next_attempt_at <= \(now)"
+        var summaries: [Summary] = []
+        for place in try await Placement.all(in: expired, database) {
+            summaries += try await giveUpExpired(at: place, now)
+        }
+        return summaries
+    }
+
+    private func giveUpExpired(at place: Placement, _ now: Date) async throws -> [Summary] {
         try await database.query(
             """
             UPDATE outbox o SET abandoned_at = \(now), expires_at = \(now.addingTimeInterval(Self.lifetime)),
@@ -265,9 +292,10 @@ package struct OutboxStore: Sendable {
             FROM (
                 SELECT project, message, payload FROM outbox
                 WHERE \(sql: Self.isWaiting) AND expires_at <= \(now) AND next_attempt_at <= \(now)
+                    \(sql: place.condition(on: "outbox"))
                 ORDER BY expires_at LIMIT 1000 FOR UPDATE SKIP LOCKED
             ) e
-            WHERE o.project = e.project AND o.message = e.message
+            WHERE o.project = \(sql: place.project(of: "e")) AND o.message = e.message
             RETURNING o.project, o.message, o.kind, o.attempts, o.trace_parent, o.trace_state, e.payload
             """
         ) { row in try summary(&row) }.compactMap(\.self)
@@ -414,13 +442,15 @@ package struct OutboxStore: Sendable {
         let sealed = try keyRing.seal(json: payload, for: place(scope.project, id))
         let delivered: Date? = isDecoy ? due : nil
         let trace = RequestContext.current.trace
+        let values: SQL = """
+            \(scope.project.rawValue), \(id), \(kind), \(receiver), \(sealed), \(scope.tenant.rawValue),
+                \(provider?.rawValue), \(subject), \(due), \(due), \(delivered), \(expiry),
+                \(trace?.parent()), \(trace?.state)
+            """
         return """
             INSERT INTO outbox (project, message, kind, receiver, payload, tenant, provider, subject, next_attempt_at,
                 created_at, delivered_at, expires_at, trace_parent, trace_state)
-            SELECT \(scope.project.rawValue), \(id), \(kind), \(receiver), \(sealed), \(scope.tenant.rawValue),
-                \(provider?.rawValue), \(subject), \(due), \(due), \(delivered), \(expiry),
-                \(trace?.parent()), \(trace?.state)
-                \(sql: source.map { "FROM \(sql: $0)" } ?? "")
+            \(sql: source.map { "SELECT \(sql: values) FROM \(sql: $0)" } ?? "VALUES (\(sql: values))")
             """
     }
 

@@ -10,13 +10,15 @@ package import Secrets
 package struct PendingCredentialStore: Sendable {
     let database: PostgresClient
     let keyRing: KeyRing
+    private let batches: Bool
     let inserts: Batcher<Never, NewPendingCredential, Bool>
 
     /// - Parameter batches: whether simultaneous conflicts share a statement.
     package init(database: PostgresClient, keyRing: KeyRing, batches: Bool = true) {
         self.database = database
         self.keyRing = keyRing
-        inserts = Batcher(isOn: batches) { try await Self.insert($0, database) }
+        self.batches = batches
+        inserts = Batcher(isOn: batches) { try await Self.insert($0, shared: batches, database) }
     }
 
     /// How long after its success the same request gets the same response, in seconds.
@@ -75,17 +77,22 @@ package struct PendingCredentialStore: Sendable {
         )
         if try await inserts.answer(to: new, for: nil) { return }
         // Together with others of the same address it exceeded the limit; alone it may still fit.
-        if try await Self.insert([new], database) == [true] { return }
+        if try await Self.insert([new], shared: batches, database) == [true] { return }
         try limits.check(passed: 0)
     }
 
     /// Stores several with one statement.
     ///
     /// - Returns: for each, whether its bucket had room.
-    private static func insert(_ all: [NewPendingCredential], _ database: PostgresClient) async throws -> [Bool] {
+    private static func insert(
+        _ all: [NewPendingCredential],
+        shared: Bool,
+        _ database: PostgresClient
+    ) async throws -> [Bool] {
+        let now = all.map(\.now).max() ?? Date()
         let admitted = try await database.query(
             """
-            WITH \(sql: RateLimits.takingTogether(from: all.map(\.limits), now: all.map(\.now).max() ?? Date())),
+            WITH \(sql: RateLimits.taking(of: all.map(\.limits), shared: shared, now: now)),
             audit AS (
                 INSERT INTO audit_log (project, recorded_at, tenant, provider, action, address_prefix,
                     \(sql: AuditOrigin.arrayNames))

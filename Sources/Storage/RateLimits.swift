@@ -146,21 +146,23 @@ package struct RateLimits: Sendable {
 
     /// Parts of a statement, the last of which is the table `limits` with one row: `passed`, the number of buckets that
     /// had room.
-    var taking: SQL {
+    var taking: SQL { taking(where: nil) }
+
+    /// - Parameter condition: on the request's number, as `n`.
+    private func taking(where condition: SQL?) -> SQL {
         var parts: SQL = ""
         var sum: SQL = "0::int8"
-        var previous: SQL = ""
+        var previous: SQL = condition.map { "FROM (SELECT 1::int8 AS number) n WHERE \(sql: $0)" } ?? ""
         for (number, bucket) in buckets.enumerated() {
             let name: SQL = "l\(literal: Int64(number))"
-            let step: SQL = "make_interval(secs => \(bucket.step))"
-            let taken: SQL = "make_interval(secs => \(bucket.taken))"
+            let until: SQL = "greatest(r.expires_at, \(now))"
             parts = """
                 \(sql: parts) \(sql: name) AS (
                     INSERT INTO rate_limits AS r (project, key, expires_at)
-                    SELECT \(bucket.project), \(bucket.key), \(now) + \(sql: taken) \(sql: previous)
+                    SELECT \(bucket.project), \(bucket.key), \(sql: .later(than: "\(now)", by: "\(bucket.taken)")) \(sql: previous)
                     ON CONFLICT (project, key) DO UPDATE
-                        SET expires_at = greatest(r.expires_at, \(now)) + \(sql: taken)
-                        WHERE greatest(r.expires_at, \(now)) + \(sql: step) <= \(bucket.latest)
+                        SET expires_at = \(sql: .later(than: until, by: "\(bucket.taken)"))
+                        WHERE \(sql: .later(than: until, by: "\(bucket.step)")) <= \(bucket.latest)
                     RETURNING key
                 ),
                 """
@@ -168,6 +170,15 @@ package struct RateLimits: Sendable {
             previous = "WHERE EXISTS (SELECT FROM \(sql: name))"
         }
         return "\(sql: parts) limits AS MATERIALIZED (SELECT \(sql: sum) AS passed)"
+    }
+
+    /// The same for the one request of a statement that others may share: as its number 1.
+    private func takingAlone(where condition: SQL) -> SQL {
+        """
+        \(sql: taking(where: condition)), admitted AS MATERIALIZED (
+            SELECT 1::int8 AS number FROM limits WHERE \(sql: havePassed)
+        )
+        """
     }
 
     /// Parts of a statement for several requests.
@@ -178,7 +189,13 @@ package struct RateLimits: Sendable {
     /// of them even if one refused it, so each has at most one (``count``).
     ///
     /// - Parameter condition: evaluated before a bucket is touched.
-    static func takingTogether(from requests: [RateLimits], where condition: SQL = "true", now: Date) -> SQL {
+    static func taking(
+        of requests: [RateLimits],
+        shared: Bool,
+        where condition: SQL = "true",
+        now: Date
+    ) -> SQL {
+        guard shared else { return requests.first.map { $0.takingAlone(where: condition) } ?? "" }
         let wanted = zip(1..., requests).flatMap { number, limits in limits.buckets.map { (Int64(number), $0) } }
         let until: SQL = "greatest(r.expires_at, \(now)) + (EXCLUDED.expires_at - \(now))"
         return """
@@ -189,7 +206,7 @@ package struct RateLimits: Sendable {
                 WHERE \(sql: condition)
             ), taken AS (
                 INSERT INTO rate_limits AS r (project, key, expires_at)
-                SELECT project, key, \(now) + make_interval(secs => sum(step)) FROM wanted
+                SELECT project, key, \(sql: .later(than: "\(now)", by: "sum(step)")) FROM wanted
                 GROUP BY project, key HAVING sum(step) <= min(room) ORDER BY project DESC, key
                 ON CONFLICT (project, key) DO UPDATE SET expires_at = \(sql: until)
                     WHERE \(sql: until) <= \(now) + make_interval(secs => (
@@ -230,27 +247,42 @@ package struct RateLimits: Sendable {
 
     // MARK: Giving back
 
-    /// The statement that returns what was taken, or part of one.
-    func givingBack(if condition: SQL = "true") -> SQL {
-        """
-        UPDATE rate_limits r SET expires_at = r.expires_at - make_interval(secs => g.step) FROM (\(sql: locked(if: condition))) g
-        WHERE r.project = g.project AND r.key = g.key
-        """
+    /// The statements that return what was taken.
+    var givingBack: [SQL] {
+        runs.map { project, buckets in
+            """
+            UPDATE rate_limits r SET expires_at = \(sql: .later(than: "r.expires_at", by: "- g.step"))
+            FROM (\(sql: Self.locked(buckets, of: project))) g WHERE r.project = \(project) AND r.key = g.key
+            """
+        }
     }
 
-    /// The same, but empties the buckets.
-    var emptying: SQL {
-        "DELETE FROM rate_limits r USING (\(sql: locked(if: "true"))) g WHERE r.project = g.project AND r.key = g.key"
+    /// The statements that empty the buckets.
+    var emptying: [SQL] {
+        runs.map { project, buckets in
+            """
+            DELETE FROM rate_limits r USING (\(sql: Self.locked(buckets, of: project))) g
+            WHERE r.project = \(project) AND r.key = g.key
+            """
+        }
     }
 
-    /// In the order in which buckets are taken.
-    private func locked(if condition: SQL) -> SQL {
+    /// The buckets in the order in which they are taken, those of one project that follow each other together.
+    private var runs: [(project: String, buckets: [Bucket])] {
+        buckets.reduce(into: []) { runs, bucket in
+            if runs.last?.project == bucket.project {
+                runs[runs.count - 1].buckets.append(bucket)
+            } else {
+                runs.append((bucket.project, [bucket]))
+            }
+        }
+    }
+
+    private static func locked(_ buckets: [Bucket], of project: String) -> SQL {
         """
-        SELECT l.project, l.key, n.step
-        FROM unnest(\(buckets.map(\.project))::text[], \(buckets.map(\.key))::bytea[], \(buckets.map(\.step))::float8[])
-            WITH ORDINALITY n (project, key, step, number)
-        JOIN rate_limits l ON l.project = n.project AND l.key = n.key
-        WHERE \(sql: condition)
+        SELECT l.key, n.step
+        FROM unnest(\(buckets.map(\.key))::bytea[], \(buckets.map(\.step))::float8[]) WITH ORDINALITY n (key, step, number)
+        JOIN rate_limits l ON l.project = \(project) AND l.key = n.key
         ORDER BY n.number FOR UPDATE OF l
         """
     }
@@ -271,6 +303,8 @@ package struct RateLimitStore: Sendable {
     /// Returns what was taken.
     package func giveBack(_ limits: RateLimits) async throws {
         guard !limits.isEmpty else { return }
-        try await database.execute(limits.givingBack())
+        try await database.transaction { transaction in
+            for statement in limits.givingBack { transaction.write(statement) }
+        }
     }
 }

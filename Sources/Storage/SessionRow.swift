@@ -9,12 +9,12 @@ enum SessionRow {
         s.second_factor_identifier, s.generation, s.client, s.revoked_at IS NOT NULL
         """
 
-    /// The session of a table's row that names its account, as a table to join laterally; see ``AccountRow/keyed(by:)``.
-    static func keyed(by row: SQL, session: SQL, columns: SQL = "*") -> SQL {
+    /// The session of a table's row that names its account, as a table to join laterally; see ``AccountRow/keyed(by:account:_:)``.
+    static func keyed(by row: SQL, session: SQL, columns: SQL = "*", _ place: Placement) -> SQL {
         """
         LATERAL (
             SELECT \(sql: columns) FROM sessions
-            WHERE project = \(sql: row).project AND tenant = \(sql: row).tenant AND account = \(sql: row).account
+            WHERE project = \(sql: place.project(of: row)) AND tenant = \(sql: row).tenant AND account = \(sql: row).account
                 AND session = \(sql: session) OFFSET 0
         )
         """

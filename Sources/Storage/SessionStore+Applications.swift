@@ -157,7 +157,7 @@ extension SessionStore {
     package func application(_ key: SessionKey, secretHash: [UInt8]) async throws -> ApplicationSession? {
         try await database.query(
             """
-            SELECT \(sql: Self.applicationColumns) FROM sessions s \(sql: Self.applicationJoins)
+            SELECT \(sql: Self.applicationColumns) FROM sessions s \(sql: Self.applicationJoins(.of(key.scope.project)))
             WHERE s.project = \(key.scope.project.rawValue) AND s.tenant = \(key.scope.tenant.rawValue)
                 AND s.account = \(key.account.rawValue) AND s.session = \(key.session.rawValue) AND s.client IS NOT NULL
                 AND s.secret_hash = \(secretHash)
@@ -171,10 +171,12 @@ extension SessionStore {
         s.application_grant::text, \(sql: SessionRow.columns), \(sql: AccountRow.columnsWithoutActivity)
         """
 
-    static let applicationJoins: SQL = """
-        JOIN \(sql: AccountRow.keyed(by: "s")) a ON a.merged_into IS NULL
-        \(sql: AccountRow.joinsWithoutActivity)
+    static func applicationJoins(_ place: Placement) -> SQL {
         """
+        JOIN \(sql: AccountRow.keyed(by: "s", place)) a ON a.merged_into IS NULL
+        \(sql: AccountRow.joinsWithoutActivity(place))
+        """
+    }
 
     /// A row for each linked credential.
     static func add(_ found: inout ApplicationSession?, _ row: inout PostgresRow) throws {

@@ -20,30 +20,45 @@ extension SessionStore {
         in scope: Scope,
         now: Date
     ) async throws {
-        let entry = AuditEntry(.sessionRevoked, in: scope, changes: ["REPLACED"], at: now)
-        try await database.execute(
+        let isOfScope: SQL = "project = \(scope.project.rawValue) AND tenant = \(scope.tenant.rawValue)"
+        let given: SQL = """
+            UPDATE sessions SET secret_hash = \(token.browserHash), previous_hash = NULL, successor_used_at = NULL,
+                browser_session = session
+            WHERE \(sql: isOfScope) AND account = \(token.account.rawValue)
+                AND session = \(token.session.rawValue) AND secret_hash = \(token.secretHash) AND client IS NULL
             """
-            WITH given AS (
-                UPDATE sessions SET secret_hash = \(token.browserHash), previous_hash = NULL, successor_used_at = NULL,
-                    browser_session = session
-                WHERE project = \(scope.project.rawValue) AND tenant = \(scope.tenant.rawValue)
-                    AND account = \(token.account.rawValue)
-                    AND session = \(token.session.rawValue) AND secret_hash = \(token.secretHash) AND client IS NULL
-                RETURNING project, tenant, account, session
-            ), replaced AS (
-                UPDATE sessions s SET revoked_at = \(now) FROM given g
-                WHERE s.project = g.project AND s.tenant = g.tenant AND s.account = \(replaced?.account.rawValue)
-                    AND s.session = \(replaced?.session.rawValue) AND s.secret_hash = \(replaced?.browserHash)
-                    AND s.client IS NULL AND s.revoked_at IS NULL AND s.session <> g.session
-                RETURNING s.account, s.session
-            ), audit AS (\(sql: entry.insertion(from: "replaced", account: "account", resource: "session")))
-            UPDATE sessions s SET browser_session = g.session
-            FROM given g JOIN replaced r ON r.account = g.account
-            WHERE s.project = g.project AND s.tenant = g.tenant
-                AND s.account = g.account AND s.browser_session = r.session
-                AND s.session <> r.session AND s.revoked_at IS NULL
-            """
-        )
+        guard let old = replaced, old.session != token.session else {
+            try await database.execute(given)
+            return
+        }
+        try await database.transaction { transaction in
+            guard try await transaction.execute(given) > 0 else { return }
+            let ended = try await transaction.execute(
+                """
+                UPDATE sessions SET revoked_at = \(now)
+                WHERE \(sql: isOfScope) AND account = \(old.account.rawValue) AND session = \(old.session.rawValue)
+                    AND secret_hash = \(old.browserHash) AND client IS NULL AND revoked_at IS NULL
+                """
+            )
+            guard ended > 0 else { return }
+            let entry = AuditEntry(
+                .sessionRevoked,
+                in: scope,
+                account: old.account,
+                resource: old.session.rawValue,
+                changes: ["REPLACED"],
+                at: now
+            )
+            transaction.write(entry.insertion())
+            guard old.account == token.account else { return }
+            transaction.write(
+                """
+                UPDATE sessions SET browser_session = \(token.session.rawValue)
+                WHERE \(sql: isOfScope) AND account = \(old.account.rawValue) AND browser_session = \(old.session.rawValue)
+                    AND session <> \(old.session.rawValue) AND revoked_at IS NULL
+                """
+            )
+        }
     }
 
     /// Whether an account, `a`, can be used.

@@ -19,7 +19,13 @@ extension SessionStore {
     /// - Parameters:
     ///   - accounts: a table of different accounts, with the columns `project`, `tenant` and `account`.
     ///   - ofApplications: the new sessions are those of applications.
-    static func surplus(of accounts: SQL, ofApplications: Bool = false, now: Date) -> SQL {
+    static func surplus(
+        of accounts: SQL,
+        _ place: Placement = .ofEachRow,
+        ofApplications: Bool = false,
+        now: Date
+    ) -> SQL {
+        let project = place.project(of: "t")
         let columns: SQL = ofApplications ? ", client, application_grant ->> 'refreshes' AS refreshes" : ""
         let first: SQL =
             ofApplications
@@ -38,7 +44,7 @@ extension SessionStore {
                     CROSS JOIN LATERAL (
                         SELECT session FROM (
                             SELECT session, last_used_at\(sql: columns) FROM sessions
-                            WHERE project = t.project AND tenant = t.tenant
+                            WHERE project = \(sql: project) AND tenant = t.tenant
                                 AND account = t.account AND revoked_at IS NULL
                                 AND \(sql: isMeant)
                             ORDER BY auth_time LIMIT 1000
@@ -47,13 +53,13 @@ extension SessionStore {
                     ) o
                     CROSS JOIN LATERAL (
                         SELECT FROM sessions l
-                        WHERE project = t.project AND tenant = t.tenant
+                        WHERE project = \(sql: project) AND tenant = t.tenant
                             AND account = t.account AND session = o.session AND revoked_at IS NULL
                         FOR NO KEY UPDATE OF l SKIP LOCKED
                     ) l
                     OFFSET 0
                 ) o
-                WHERE s.project = o.project AND s.tenant = o.tenant AND s.account = o.account AND s.session = o.session
+                WHERE s.project = \(sql: place.project(of: "o")) AND s.tenant = o.tenant AND s.account = o.account AND s.session = o.session
                 RETURNING s.project, s.tenant, s.account, s.session
             )
             """
@@ -67,7 +73,8 @@ extension SessionStore {
             """
         let entry = AuditEntry(.sessionRevoked, in: scope, account: account, changes: [surplusReason], at: now)
         return """
-            WITH \(sql: surplus(of: accounts, now: now)) \(sql: entry.insertion(from: "surplus", resource: "session"))
+            WITH \(sql: surplus(of: accounts, .of(scope.project), now: now)),
+            audit AS (\(sql: entry.insertion(from: "surplus", resource: "session"))) SELECT FROM surplus
             """
     }
 

@@ -42,7 +42,7 @@ extension SessionStore {
         let authTime = signsIn ? max(session.evidence?.provedAt ?? validSince, validSince) : 0
         return """
             UPDATE sessions SET previous_hash = secret_hash, secret_hash = \(session.secretHash),
-                generation = generation + 1, rotations = (array_prepend(\(now), rotations))[1:8],
+                generation = generation + 1, rotations = \(sql: nextRotations(of: "sessions", now: now)),
                 retired_below = CASE WHEN \(retiresOldSecret) THEN generation + 1 ELSE retired_below END,
                 successor_used_at = CASE WHEN \(retiresOldSecret) THEN '-infinity'::timestamptz END,
                 earlier_providers = CASE
@@ -57,6 +57,15 @@ extension SessionStore {
             WHERE project = \(scope.project.rawValue) AND tenant = \(scope.tenant.rawValue)
                 AND account = \(account.rawValue) AND session = \(session.session.id.rawValue) AND revoked_at IS NULL
             """
+    }
+
+    /// The times of the last eight rotations of a row with another one.
+    ///
+    /// An array's slice ends a server with Citus 13.2.
+    static func nextRotations(of row: SQL, now: Date) -> SQL {
+        """
+        array_prepend(\(now), trim_array(\(sql: row).rotations, greatest(cardinality(\(sql: row).rotations) - 7, 0)))
+        """
     }
 
     /// Ends the account's sessions that fulfil a condition.
@@ -112,7 +121,7 @@ extension SessionStore {
         """
         INSERT INTO account_activity (project, tenant, account, last_sign_in_at, last_refresh_at, sign_ins_until)
         VALUES (\(scope.project.rawValue), \(scope.tenant.rawValue), \(account.rawValue), \(now), \(now),
-            \(now)::timestamptz + make_interval(secs => \(pace.step)))
+            \(now.addingTimeInterval(pace.step)))
         ON CONFLICT (project, tenant, account) DO UPDATE
             SET last_sign_in_at = EXCLUDED.last_sign_in_at, last_refresh_at = EXCLUDED.last_refresh_at,
                 \(sql: SignInPace.counting(now: now))

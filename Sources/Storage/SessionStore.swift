@@ -24,10 +24,15 @@ package struct SessionStore: Sendable {
         // In a batch, a request whose row is locked must not delay the others; alone, it waits.
         refreshes = Batcher(
             isOn: batches,
-            asking: { questions in try await Self.ask(questions, skipsLocked: batches, database.repeating) }
+            asking: { questions in
+                try await Self.ask(questions, skipsLocked: batches, shared: batches, database.repeating)
+            }
         )
-        browsers = Batcher(isOn: batches, asking: { try await Self.find($0, database) })
-        grants = Batcher(isOn: batches, asking: { try await Self.open($0, skipsLocked: batches, database) })
+        browsers = Batcher(isOn: batches, asking: { try await Self.find($0, shared: batches, database) })
+        grants = Batcher(
+            isOn: batches,
+            asking: { try await Self.open($0, skipsLocked: batches, shared: batches, database) }
+        )
     }
 
     /// The counts of each kind of batch, by name.

@@ -55,7 +55,7 @@ package struct SignInPace: Sendable {
     private static func hasRoom(where key: SQL, within room: SQL, now: Date) -> SQL {
         """
         (
-            SELECT v.sign_ins_until <= \(now)::timestamptz + make_interval(secs => \(sql: room)) FROM account_activity v
+            SELECT v.sign_ins_until <= \(sql: .later(than: "\(now)", by: room)) FROM account_activity v
             WHERE \(sql: key)
         ) IS NOT FALSE
         """
@@ -64,8 +64,10 @@ package struct SignInPace: Sendable {
     /// The assignment that counts an account's sign-ins, in an upsert of its row.
     static func counting(now: Date) -> SQL {
         """
-        sign_ins_until = greatest(account_activity.sign_ins_until, \(now)::timestamptz)
-            + (EXCLUDED.sign_ins_until - \(now)::timestamptz)
+        sign_ins_until = \(sql: .later(
+            than: "greatest(account_activity.sign_ins_until, \(now))",
+            by: "date_part('epoch', EXCLUDED.sign_ins_until - \(now))"
+        ))
         """
     }
 

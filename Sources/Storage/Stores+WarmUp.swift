@@ -26,10 +26,10 @@ extension Stores {
         )
         let lookup = AccountQuestion(scope: scope, account: session.account, session: session.session)
         try await database.onEachConnection { [batches] transaction in
-            _ = try await SessionStore.ask([refresh], skipsLocked: batches, transaction)
-            _ = try await AccountStore.candidates([signIn], skipsLocked: batches, transaction)
-            _ = try await AccountStore.signUp(together: [], transaction)
-            _ = try await AccountStore.find([lookup], transaction)
+            _ = try await SessionStore.ask([refresh], skipsLocked: batches, shared: batches, transaction)
+            _ = try await AccountStore.candidates([signIn], shared: batches, transaction)
+            if batches { _ = try await AccountStore.signUp(together: [], transaction) }
+            _ = try await AccountStore.find([lookup], shared: batches, transaction)
         }
     }
 }

@@ -97,10 +97,25 @@ package struct Sweeper: Service {
 
     private func sweep(_ table: SQL, and condition: SQL = "true") async throws -> Int {
         try await repeatedly(
+            "DELETE FROM \(sql: table)",
+            table,
+            where: "expires_at < \(now()) AND \(sql: condition)",
+            from: "expires_at"
+        )
+    }
+
+    /// Changes the rows of a table that fulfil a condition, a thousand at a time in the order of an index.
+    ///
+    /// The places of rows are PostgreSQL's own; where rows lie on several machines, each changes all of its at once.
+    private func repeatedly(_ change: SQL, _ table: SQL, where condition: SQL, from column: SQL) async throws -> Int {
+        guard database.engine == .postgresql else {
+            return try await unhurried { try await database.execute("\(sql: change) WHERE \(sql: condition)") }
+        }
+        return try await repeatedly(
             """
-            DELETE FROM \(sql: table) WHERE ctid = ANY (ARRAY(
-                SELECT ctid FROM \(sql: table) WHERE expires_at < \(now()) AND \(sql: condition)
-                ORDER BY expires_at LIMIT 1000 FOR UPDATE SKIP LOCKED
+            \(sql: change) WHERE ctid = ANY (ARRAY(
+                SELECT ctid FROM \(sql: table) WHERE \(sql: condition)
+                ORDER BY \(sql: column) LIMIT 1000 FOR UPDATE SKIP LOCKED
             ))
             """
         )
@@ -119,6 +134,9 @@ package struct Sweeper: Service {
     /// By project, because the index orders ended sessions by their end within a project.
     private func sweepSessions() async throws -> Int {
         let end = now().addingTimeInterval(-Self.endedSessionLifetime)
+        guard database.engine == .postgresql else {
+            return try await unhurried { try await database.execute("DELETE FROM sessions WHERE revoked_at < \(end)") }
+        }
         return try await repeatedly(
             """
             DELETE FROM sessions WHERE ctid = ANY (ARRAY(
@@ -136,14 +154,13 @@ package struct Sweeper: Service {
     private func endBrowserSessions() async throws -> Int {
         let now = now()
         return try await repeatedly(
-            """
-            UPDATE sessions SET revoked_at = \(now) WHERE ctid = ANY (ARRAY(
-                SELECT ctid FROM sessions
-                WHERE browser_session = session AND revoked_at IS NULL
+            "UPDATE sessions SET revoked_at = \(now)",
+            "sessions",
+            where: """
+                browser_session = session AND revoked_at IS NULL
                     AND created_at <= \(now.addingTimeInterval(-SessionStore.browserLifetime))
-                ORDER BY created_at LIMIT 1000 FOR UPDATE SKIP LOCKED
-            ))
-            """
+                """,
+            from: "created_at"
         )
     }
 
@@ -153,28 +170,25 @@ package struct Sweeper: Service {
     /// Clients that registered themselves, and clients' documents, that nobody uses.
     private func sweepClients() async throws -> Int {
         try await repeatedly(
-            """
-            DELETE FROM oauth_clients WHERE ctid = ANY (ARRAY(
-                SELECT c.ctid FROM oauth_clients c
-                WHERE c.expires_at < \(now()) AND NOT EXISTS (
-                    SELECT FROM sessions s
-                    WHERE s.project = c.project AND s.client = c.client AND s.revoked_at IS NULL
+            "DELETE FROM oauth_clients",
+            "oauth_clients",
+            where: """
+                expires_at < \(now()) AND NOT EXISTS (
+                    SELECT FROM sessions s WHERE s.project = oauth_clients.project AND s.client = oauth_clients.client
+                        AND s.revoked_at IS NULL
                 )
-                ORDER BY c.expires_at LIMIT 1000 FOR UPDATE SKIP LOCKED
-            ))
-            """
+                """,
+            from: "expires_at"
         )
     }
 
     private func sweepCounts() async throws -> Int {
         let end = now().addingTimeInterval(-Double(SignInCountStore.lifetime) * 86_400)
         return try await repeatedly(
-            """
-            DELETE FROM sign_in_counts WHERE ctid = ANY (ARRAY(
-                SELECT ctid FROM sign_in_counts WHERE day < (\(end) AT TIME ZONE 'UTC')::date
-                ORDER BY day LIMIT 1000 FOR UPDATE SKIP LOCKED
-            ))
-            """
+            "DELETE FROM sign_in_counts",
+            "sign_in_counts",
+            where: "day < (\(end) AT TIME ZONE 'UTC')::date",
+            from: "day"
         )
     }
 
@@ -186,39 +200,56 @@ package struct Sweeper: Service {
     /// An account with an email, a phone number or custom tokens is not anonymous. One that others were merged into stays,
     /// because their IDs lead to it.
     private func sweepGuests() async throws -> Int {
+        let deleting: SQL = "projects WHERE config @> '{\"deletesOldGuests\": true}'"
+        var total = 0
+        for place in try await Placement.all(in: deleting, database) { total += try await sweepGuests(at: place) }
+        return total
+    }
+
+    private func sweepGuests(at place: Placement) async throws -> Int {
         let now = now()
+        // By its place, which is PostgreSQL's own, a row is found once.
+        let (row, key): (SQL, SQL) =
+            database.engine == .postgresql
+            ? ("a.ctid AS place", "ctid = ANY (ARRAY(SELECT g.place")
+            : (
+                "a.tenant, a.account",
+                "project = \(sql: place.project(of: "accounts")) AND (tenant, account) IN ((SELECT g.tenant, g.account"
+            )
         return try await repeatedly(
             """
             WITH gone AS MATERIALIZED (
-                DELETE FROM accounts WHERE ctid = ANY (ARRAY(
-                    SELECT g.place FROM projects p CROSS JOIN LATERAL (
-                        SELECT a.ctid AS place FROM accounts a
-                        WHERE a.project = p.project AND a.methods = '{}' AND a.merged_into IS NULL
+                DELETE FROM accounts WHERE \(sql: key) FROM projects p CROSS JOIN LATERAL (
+                        SELECT \(sql: row) FROM accounts a
+                        WHERE a.project = \(sql: place.project(of: "p")) AND a.methods = '{}' AND a.merged_into IS NULL
                             AND a.created_at < \(now.addingTimeInterval(-Self.guestLifetime))
                             AND a.email IS NULL AND a.phone_number IS NULL AND a.custom_auth IS NOT TRUE
                             AND NOT EXISTS (
                                 SELECT FROM account_merges m
-                                WHERE m.project = a.project AND m.tenant = a.tenant AND m.survivor = a.account
+                                WHERE m.project = \(sql: place.project(of: "a")) AND m.tenant = a.tenant
+                                    AND m.survivor = a.account
                             )
                         ORDER BY a.created_at LIMIT 1000 FOR UPDATE SKIP LOCKED
                     ) g
-                    WHERE p.config @> '{"deletesOldGuests": true}' LIMIT 1000
+                    WHERE p.config @> '{"deletesOldGuests": true}' \(sql: place.condition(on: "p")) LIMIT 1000
                 ))
                 RETURNING project, tenant, account
             ), sessions AS (
                 UPDATE sessions s SET revoked_at = \(now) FROM gone g
-                WHERE s.project = g.project AND s.tenant = g.tenant AND s.account = g.account AND s.revoked_at IS NULL
+                WHERE s.project = \(sql: place.project(of: "g")) AND s.tenant = g.tenant AND s.account = g.account AND s.revoked_at IS NULL
             ), activity AS (
-                DELETE FROM account_activity v USING gone g WHERE v.project = g.project AND v.tenant = g.tenant
+                DELETE FROM account_activity v USING gone g WHERE v.project = \(sql: place.project(of: "g")) AND v.tenant = g.tenant
                     AND v.account = g.account
             ), detached AS (
-                DELETE FROM detached_credentials d USING gone g WHERE d.project = g.project AND d.tenant = g.tenant
+                DELETE FROM detached_credentials d USING gone g WHERE d.project = \(sql: place.project(of: "g")) AND d.tenant = g.tenant
                     AND d.account = g.account
+            ), audit AS (
+                INSERT INTO audit_log (project, recorded_at, tenant, account, action, actor)
+                SELECT project, \(now), tenant, account, \(AuditAction.accountDeleted.rawValue),
+                    \(AuditOrigin.Actor.service.description)
+                FROM gone
             )
-            INSERT INTO audit_log (project, recorded_at, tenant, account, action, actor)
-            SELECT project, \(now), tenant, account, \(AuditAction.accountDeleted.rawValue),
-                \(AuditOrigin.Actor.service.description)
-            FROM gone
+            SELECT FROM gone
             """
         )
     }
@@ -226,40 +257,49 @@ package struct Sweeper: Service {
     /// Empties merged accounts whose merge can no longer be undone: their claims become free, and only their IDs
     /// remain, as aliases.
     private func sweepMerges() async throws -> Int {
-        try await repeatedly(
+        var total = 0
+        for place in try await Placement.all(in: "account_merges WHERE undoable_until < \(now())", database) {
+            total += try await sweepMerges(at: place)
+        }
+        return total
+    }
+
+    private func sweepMerges(at place: Placement) async throws -> Int {
+        let project = place.project(of: "o")
+        return try await repeatedly(
             """
             WITH done AS MATERIALIZED (
                 SELECT m.merge, a.project, a.tenant, a.account, a.email, a.phone_number
-                FROM account_merges m JOIN accounts a ON a.project = m.project AND a.tenant = m.tenant
+                FROM account_merges m JOIN accounts a ON a.project = \(sql: place.project(of: "m")) AND a.tenant = m.tenant
                     AND a.account = m.merged
-                WHERE m.undoable_until < \(now()) AND a.merged_into IS NOT NULL
+                WHERE m.undoable_until < \(now()) AND a.merged_into IS NOT NULL \(sql: place.condition(on: "m"))
                 ORDER BY m.undoable_until LIMIT 1000 FOR UPDATE OF a SKIP LOCKED
             ), emails AS (
                 DELETE FROM account_emails e USING done o
-                WHERE e.project = o.project AND e.tenant = o.tenant AND e.email_key = o.email
+                WHERE e.project = \(sql: project) AND e.tenant = o.tenant AND e.email_key = o.email
                     AND e.account = o.account
             ), phones AS (
                 DELETE FROM account_phones p USING done o
-                WHERE p.project = o.project AND p.tenant = o.tenant AND p.phone_number = o.phone_number
+                WHERE p.project = \(sql: project) AND p.tenant = o.tenant AND p.phone_number = o.phone_number
                     AND p.account = o.account
             ), passkeys AS (
                 DELETE FROM account_passkeys k USING done o
-                WHERE k.project = o.project AND k.tenant = o.tenant AND k.account = o.account
+                WHERE k.project = \(sql: project) AND k.tenant = o.tenant AND k.account = o.account
             ), subjects AS (
                 DELETE FROM credential_subjects c
-                USING done o JOIN linked_credentials l ON l.project = o.project AND l.tenant = o.tenant
+                USING done o JOIN linked_credentials l ON l.project = \(sql: project) AND l.tenant = o.tenant
                     AND l.account = o.account
-                WHERE c.project = l.project AND c.tenant = l.tenant AND c.provider = l.provider
+                WHERE c.project = \(sql: place.project(of: "l")) AND c.tenant = l.tenant AND c.provider = l.provider
                     AND c.subject = l.subject
             ), linked AS (
                 DELETE FROM linked_credentials l USING done o
-                WHERE l.project = o.project AND l.tenant = o.tenant AND l.account = o.account
+                WHERE l.project = \(sql: project) AND l.tenant = o.tenant AND l.account = o.account
             ), activity AS (
                 DELETE FROM account_activity v USING done o
-                WHERE v.project = o.project AND v.tenant = o.tenant AND v.account = o.account
+                WHERE v.project = \(sql: project) AND v.tenant = o.tenant AND v.account = o.account
             ), detached AS (
                 DELETE FROM detached_credentials d USING done o
-                WHERE d.project = o.project AND d.tenant = o.tenant AND d.account = o.account
+                WHERE d.project = \(sql: project) AND d.tenant = o.tenant AND d.account = o.account
             ), emptied AS (
                 UPDATE accounts a SET version = a.version + 1, methods = '{}', email = NULL,
                     email_original = NULL, email_verified = false, initial_email = NULL, phone_number = NULL,
@@ -267,11 +307,11 @@ package struct Sweeper: Service {
                     password_updated_at = NULL, email_link = false, custom_attributes = NULL,
                     second_factors = NULL, passkeys = NULL
                 FROM done o
-                WHERE a.project = o.project AND a.tenant = o.tenant AND a.account = o.account
+                WHERE a.project = \(sql: project) AND a.tenant = o.tenant AND a.account = o.account
             )
             UPDATE account_merges m SET record = NULL, undoable_until = NULL
             FROM done o
-            WHERE m.project = o.project AND m.merge = o.merge
+            WHERE m.project = \(sql: project) AND m.merge = o.merge
             """
         )
     }

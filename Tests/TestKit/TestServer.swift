@@ -6,6 +6,13 @@ import Postgres
 actor TestServer {
     static let shared = TestServer()
 
+    /// `DATABASE_ENGINE`: what `DATABASE_URL` names; PostgreSQL without.
+    static let engine: DatabaseEngine = {
+        let name = ProcessInfo.processInfo.environment["DATABASE_ENGINE"] ?? DatabaseEngine.postgresql.rawValue
+        guard let engine = DatabaseEngine(rawValue: name) else { fatalError("DATABASE_ENGINE is neither engine") }
+        return engine
+    }()
+
     private enum Template {
         case none
         case making([CheckedContinuation<String, any Error>])
@@ -69,15 +76,22 @@ actor TestServer {
         try await dropLeftovers()
         let name = Self.name("template")
         try await client().execute("CREATE DATABASE \(identifier: name)")
-        let client = PostgresClient(quietly: .migrating(try conninfo(name)))
+        let client = PostgresClient(quietly: .migrating(try conninfo(name), engine: Self.engine))
         do {
+            if Self.engine == .citus { try await client.execute("CREATE EXTENSION citus") }
             try await Migrator(client).migrate()
+            if Self.engine == .citus { try await Distribution(client).spread() }
         } catch {
             await client.close()
             throw error
         }
-        // A template must not have open connections.
         await client.close()
+        guard Self.engine == .citus else { return name }
+        // A template must have no open connections, and Citus keeps one to each database.
+        try await self.client().execute("ALTER DATABASE \(identifier: name) ALLOW_CONNECTIONS false")
+        try await self.client().execute(
+            "SELECT count(pg_terminate_backend(pid, 10000)) FROM pg_stat_activity WHERE datname = \(name)"
+        )
         return name
     }
 

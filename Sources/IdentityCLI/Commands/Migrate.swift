@@ -5,6 +5,8 @@ import Postgres
 import Secrets
 import Storage
 
+extension DatabaseEngine: ExpressibleByArgument {}
+
 struct Migrate: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Bring the database's schema up to date.",
@@ -16,6 +18,16 @@ struct Migrate: AsyncParsableCommand {
 
     @Flag(help: "Print the migrations that would be applied, and change nothing.")
     var dryRun = false
+
+    @Option(help: "Spread the tables over the machines of a Citus cluster (citus).")
+    var distribute: DatabaseEngine?
+
+    func validate() throws {
+        guard distribute != .postgresql else { throw ValidationError("--distribute takes citus") }
+        guard distribute == nil || !dryRun else {
+            throw ValidationError("--distribute changes what --dry-run must not")
+        }
+    }
 
     func run() async throws {
         let configuration = try await ServiceConfiguration.load(file: config)
@@ -37,6 +49,11 @@ struct Migrate: AsyncParsableCommand {
                         ? "the schema is up to date" : applied.map { "applied \($0)" }.joined(separator: "\n")
                 )
                 try await configuration.auditLogPartitions(logger).keep(client)
+                // A release may bring tables to a database whose others are spread.
+                let isSpread = try await Distribution.isSpread(client)
+                if isSpread || distribute == .citus {
+                    for table in try await Distribution(client).spread() { print("spread \(table)") }
+                }
             }
             await client.close()
         } catch {

@@ -45,7 +45,7 @@ struct Serve: AsyncParsableCommand {
             now: { Date() }
         )
         do {
-            try await prepare(stores)
+            try await prepare(stores, configuration.database.engine)
             // It also works with fewer connections while the database has no more; a pooler has its own.
             if configuration.database.prepares { try? await stores.warmUp() }
         } catch {
@@ -109,8 +109,8 @@ struct Serve: AsyncParsableCommand {
         return [service, operations]
     }
 
-    /// Refuses a database with another schema version, or one that `identity dev` created.
-    private func prepare(_ stores: Stores) async throws {
+    /// Refuses a database with another schema version or of another engine, or one that `identity dev` created.
+    private func prepare(_ stores: Stores, _ engine: DatabaseEngine) async throws {
         do {
             guard try await Migrator(stores.database).plan().isEmpty else {
                 throw CommandFailure.configuration(
@@ -119,6 +119,13 @@ struct Serve: AsyncParsableCommand {
             }
         } catch let error as MigrationError {
             throw CommandFailure.configuration("\(error)")
+        }
+        guard try await Distribution.isSpread(stores.database) == (engine == .citus) else {
+            throw CommandFailure.configuration(
+                engine == .citus
+                    ? "the database's tables are not spread: run `identity migrate --distribute citus`"
+                    : "the database's tables are spread over machines: set database.engine to citus"
+            )
         }
         guard try await stores.configuration.mode() == .serve else {
             throw CommandFailure.configuration("the database was created by `identity dev`")

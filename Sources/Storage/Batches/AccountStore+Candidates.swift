@@ -50,7 +50,8 @@ extension AccountStore {
             identity: identity,
             account: caller?.account,
             session: caller?.session,
-            opening: write.flatMap(OpeningSession.init)
+            // A statement of one request only reads.
+            opening: batches ? write.flatMap(OpeningSession.init) : nil
         )
         do {
             return try await candidateReads.answer(to: question, for: question.opening?.token?.hash)
@@ -63,17 +64,23 @@ extension AccountStore {
 
     static func candidates(
         _ questions: [CandidatesQuestion],
-        skipsLocked: Bool,
+        shared: Bool,
         _ database: some PostgresExecutor
     ) async throws -> [Result<SignInCandidates, any Error>] {
-        let now = questions.compactMap { $0.opening?.now }.max() ?? Date()
-        let statement: SQL = """
-            WITH \(sql: CandidateParts.asked(questions)), \(sql: CandidateParts.owner), \(sql: CandidateParts.holder),
-            \(sql: CandidateParts.meant), \(sql: CandidateParts.found),
-            \(sql: CandidateParts.chosen(skipsLocked: skipsLocked, now: now)), \(sql: CandidateParts.used),
-            \(sql: CandidateParts.target), \(sql: NewSession.opening(now: now, where: "is_open IS NULL"))
-            \(sql: CandidateParts.rows)
+        let place = Placement(questions.map(\.scope), shared: shared)
+        var statement: SQL = """
+            WITH \(sql: CandidateParts.asked(questions)), \(sql: CandidateParts.owner(place)),
+            \(sql: CandidateParts.holder(place)), \(sql: CandidateParts.meant), \(sql: CandidateParts.found(place))
             """
+        if shared {
+            let now = questions.compactMap { $0.opening?.now }.max() ?? Date()
+            statement = """
+                \(sql: statement),
+                \(sql: CandidateParts.chosen(now: now)), \(sql: CandidateParts.used),
+                \(sql: CandidateParts.target), \(sql: NewSession.opening(now: now, where: "is_open IS NULL"))
+                """
+        }
+        statement = "\(sql: statement) \(sql: CandidateParts.rows(place, opens: shared))"
         return try await database.query(
             statement,
             into: BatchAnswers(repeating: SignInCandidates(), count: questions.count)
@@ -119,26 +126,31 @@ private enum CandidateParts {
     }
 
     /// The account that has the identity linked.
-    static let owner: SQL = """
+    static func owner(_ place: Placement) -> SQL {
+        """
         owner AS MATERIALIZED (
             SELECT n.number, c.account, c.issuer, c.revoked_at, c.blocked_at FROM asked n
             CROSS JOIN LATERAL (
                 SELECT account, issuer, revoked_at, blocked_at FROM credential_subjects
-                WHERE project = n.project AND tenant = n.tenant AND provider = n.provider AND subject = n.subject OFFSET 0
+                WHERE project = \(sql: place.project(of: "n")) AND tenant = n.tenant AND provider = n.provider
+                    AND subject = n.subject OFFSET 0
             ) c
         )
         """
+    }
 
     /// The account whose own email is the identity's.
-    static let holder: SQL = """
+    static func holder(_ place: Placement) -> SQL {
+        """
         holder AS MATERIALIZED (
             SELECT n.number, e.account FROM asked n
             CROSS JOIN LATERAL (
                 SELECT account FROM account_emails
-                WHERE project = n.project AND tenant = n.tenant AND email_key = n.email_key OFFSET 0
+                WHERE project = \(sql: place.project(of: "n")) AND tenant = n.tenant AND email_key = n.email_key OFFSET 0
             ) e
         )
         """
+    }
 
     /// These two and the caller's account, each once.
     static let meant: SQL = """
@@ -149,45 +161,46 @@ private enum CandidateParts {
         """
 
     /// The rows of these accounts when the statement started, and what each account is to the sign-in.
-    static let found: SQL = """
+    static func found(_ place: Placement) -> SQL {
+        """
         found AS MATERIALIZED (
             SELECT n.number, n.session, o.account IS NOT NULL AS is_owner, h.account IS NOT NULL AS is_holder, o.issuer,
                 o.revoked_at IS NOT NULL AS is_withdrawn, o.blocked_at IS NOT NULL AS is_blocked,
                 n.caller = a.account AS is_caller, a.*
             FROM meant m
             JOIN asked n ON n.number = m.number
-            CROSS JOIN \(sql: AccountRow.keyed(by: "n", account: "m.account")) a
+            CROSS JOIN \(sql: AccountRow.keyed(by: "n", account: "m.account", place)) a
             LEFT JOIN owner o ON o.number = m.number AND o.account = m.account
             LEFT JOIN holder h ON h.number = m.number AND h.account = m.account
         )
         """
+    }
 
     /// The owners to which a sign-in only has to add a session, locked in the version that was read.
-    static func chosen(skipsLocked: Bool, now: Date) -> SQL {
-        let skip: SQL = skipsLocked ? "SKIP LOCKED" : ""
-        return """
-            chosen AS MATERIALIZED (
-                SELECT c.*, a.account, a.valid_since
-                FROM (
-                    SELECT n.*, f.account AS owner, f.version
-                    FROM found f
-                    JOIN asked n ON n.number = f.number
-                    \(sql: AccountStore.providerIsEnabled)
-                    WHERE f.is_owner AND n.new_session <> '' AND f.disabled IS NOT TRUE AND f.second_factors IS NULL
-                        AND coalesce(f.issuer, '') IN ('', n.issuer) AND coalesce(p.enabled, n.unconfigured)
-                        AND NOT f.is_withdrawn AND NOT f.is_blocked
-                        AND (f.email IS NOT NULL OR NOT n.adopts
-                            OR EXISTS (SELECT FROM holder h WHERE h.number = n.number))
-                        AND \(sql: SignInPace.hasRoom(by: "f", within: "n.room", now: now))
-                    ORDER BY f.project, f.tenant, f.account OFFSET 0
-                ) c
-                CROSS JOIN LATERAL (
-                    SELECT account, valid_since FROM accounts
-                    WHERE project = c.project AND tenant = c.tenant AND account = c.owner AND version = c.version
-                    FOR SHARE \(sql: skip)
-                ) a
-            )
-            """
+    static func chosen(now: Date) -> SQL {
+        """
+        chosen AS MATERIALIZED (
+            SELECT c.*, a.account, a.valid_since
+            FROM (
+                SELECT n.*, f.account AS owner, f.version
+                FROM found f
+                JOIN asked n ON n.number = f.number
+                \(sql: AccountStore.providerIsEnabled)
+                WHERE f.is_owner AND n.new_session <> '' AND f.disabled IS NOT TRUE AND f.second_factors IS NULL
+                    AND coalesce(f.issuer, '') IN ('', n.issuer) AND coalesce(p.enabled, n.unconfigured)
+                    AND NOT f.is_withdrawn AND NOT f.is_blocked
+                    AND (f.email IS NOT NULL OR NOT n.adopts
+                        OR EXISTS (SELECT FROM holder h WHERE h.number = n.number))
+                    AND \(sql: SignInPace.hasRoom(by: "f", within: "n.room", now: now))
+                ORDER BY f.project, f.tenant, f.account OFFSET 0
+            ) c
+            CROSS JOIN LATERAL (
+                SELECT account, valid_since FROM accounts
+                WHERE project = c.project AND tenant = c.tenant AND account = c.owner AND version = c.version
+                FOR SHARE SKIP LOCKED
+            ) a
+        )
+        """
     }
 
     /// The one-time tokens that this statement uses up, because none has been used before.
@@ -223,14 +236,18 @@ private enum CandidateParts {
         """
 
     /// A row for each account and linked credential.
-    static let rows: SQL = """
-        SELECT a.number, \(sql: AccountRow.columnsWithoutActivity), a.is_owner, a.is_holder, a.is_caller, a.issuer,
-            a.is_owner AND t.number IS NOT NULL, a.is_withdrawn, a.is_blocked, \(sql: SessionRow.columns)
-        FROM found a
-        LEFT JOIN target t ON t.number = a.number
-        \(sql: AccountRow.joinsWithoutActivity)
-        LEFT JOIN \(sql: SessionRow.keyed(by: "a", session: "a.session")) s ON a.is_caller
-        """
+    static func rows(_ place: Placement, opens: Bool) -> SQL {
+        let (isOpened, target): (SQL, SQL) =
+            opens ? ("t.number IS NOT NULL", "LEFT JOIN target t ON t.number = a.number") : ("false", "")
+        return """
+            SELECT a.number, \(sql: AccountRow.columnsWithoutActivity), a.is_owner, a.is_holder, a.is_caller, a.issuer,
+                a.is_owner AND \(sql: isOpened), a.is_withdrawn, a.is_blocked, \(sql: SessionRow.columns)
+            FROM found a
+            \(sql: target)
+            \(sql: AccountRow.joinsWithoutActivity(place))
+            LEFT JOIN \(sql: SessionRow.keyed(by: "a", session: "a.session", place)) s ON a.is_caller
+            """
+    }
 }
 
 struct CandidatesQuestion: Sendable {

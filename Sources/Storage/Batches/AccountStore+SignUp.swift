@@ -24,7 +24,8 @@ extension AccountStore {
         growth.add(1)
         let signUp = try NewAccount(account, write, keyRing)
         do {
-            if signUp.mayShare, displaced == nil, let outcome = try await signUps.answer(to: signUp, for: signUp.claim)
+            if batches, signUp.mayShare, displaced == nil,
+                let outcome = try await signUps.answer(to: signUp, for: signUp.claim)
             {
                 return outcome
             }
@@ -66,13 +67,16 @@ extension AccountStore {
         telling notice: SQL?,
         _ database: some PostgresExecutor
     ) async throws -> WriteOutcome {
-        let limits: SQL = """
-            \(sql: new.write.limits.taking), admitted AS MATERIALIZED (
-                SELECT 1::int8 AS number FROM limits WHERE \(sql: new.write.limits.havePassed)
-            )
-            """
+        let limits = RateLimits.taking(of: [new.write.limits], shared: false, now: new.write.now)
         let outcome =
-            try await signUp([new], within: limits, changing: new.proof, telling: notice, database).first ?? nil
+            try await signUp(
+                [new],
+                within: limits,
+                .of(new.write.scope.project),
+                changing: new.proof,
+                telling: notice,
+                database
+            ).first ?? nil
         if outcome == nil { try new.write.limits.check(passed: 0) }
         return outcome ?? .stale
     }
@@ -84,8 +88,9 @@ extension AccountStore {
         together new: [NewAccount],
         _ database: some PostgresExecutor
     ) async throws -> [Result<WriteOutcome?, any Error>] {
-        let limits = RateLimits.takingTogether(
-            from: new.map(\.write.limits),
+        let limits = RateLimits.taking(
+            of: new.map(\.write.limits),
+            shared: true,
             where: NewAccount.isImpatient,
             now: new.map(\.write.now).max() ?? Date()
         )
@@ -107,6 +112,7 @@ extension AccountStore {
     private static func signUp(
         _ new: [NewAccount],
         within limits: SQL,
+        _ place: Placement = .ofEachRow,
         where condition: SQL = "true",
         changing changes: [String] = [],
         telling notice: SQL? = nil,
@@ -114,11 +120,11 @@ extension AccountStore {
     ) async throws -> [WriteOutcome?] {
         let rows = try await database.query(
             """
-            WITH \(sql: limits), \(sql: NewAccount.asked(new, where: condition)), \(sql: NewAccount.allowed),
+            WITH \(sql: limits), \(sql: NewAccount.asked(new, where: condition)), \(sql: NewAccount.allowed(place)),
             target AS MATERIALIZED (
                 SELECT * FROM allowed WHERE enabled AND NOT is_used AND NOT is_taken
             ),
-            \(sql: NewAccount.inserts(changes: changes))\(sql: NewAccount.forgettingNames(new))
+            \(sql: NewAccount.inserts(changes: changes))\(sql: NewAccount.forgettingNames(new, place))
             \(sql: notice.map { ", notice AS (\(sql: $0))" } ?? "")
             SELECT n.number, n.enabled, n.is_used, t.valid_since FROM allowed n LEFT JOIN target t USING (number)
             """
@@ -245,23 +251,26 @@ struct NewAccount: Sendable {
     /// claims taken before: such a one fails nobody's statement (threats.md, T-E12).
     ///
     /// With `EXISTS` instead, the generic plan would hash these tables.
-    static let allowed: SQL = """
-        allowed AS MATERIALIZED (
-            SELECT n.*, coalesce(p.enabled, n.unconfigured) AS enabled,
-                (
-                    SELECT true FROM used_id_tokens u WHERE u.project = n.project AND u.token_hash = n.token_hash
-                ) IS TRUE AS is_used,
-                (
-                    SELECT true FROM credential_subjects c WHERE c.project = n.project AND c.tenant = n.tenant
-                        AND c.provider = n.provider AND c.subject = n.subject
-                ) IS TRUE OR (
-                    SELECT true FROM account_emails e WHERE e.project = n.project AND e.tenant = n.tenant
-                        AND e.email_key = n.email
-                ) IS TRUE AS is_taken
-            FROM asked n JOIN admitted USING (number)
-            \(sql: AccountStore.providerIsEnabled)
-        )
-        """
+    static func allowed(_ place: Placement) -> SQL {
+        let project = place.project(of: "n")
+        return """
+            allowed AS MATERIALIZED (
+                SELECT n.*, coalesce(p.enabled, n.unconfigured) AS enabled,
+                    (
+                        SELECT true FROM used_id_tokens u WHERE u.project = \(sql: project) AND u.token_hash = n.token_hash
+                    ) IS TRUE AS is_used,
+                    (
+                        SELECT true FROM credential_subjects c WHERE c.project = \(sql: project) AND c.tenant = n.tenant
+                            AND c.provider = n.provider AND c.subject = n.subject
+                    ) IS TRUE OR (
+                        SELECT true FROM account_emails e WHERE e.project = \(sql: project) AND e.tenant = n.tenant
+                            AND e.email_key = n.email
+                    ) IS TRUE AS is_taken
+                FROM asked n JOIN admitted USING (number)
+                \(sql: AccountStore.providerIsEnabled)
+            )
+            """
+    }
 
     /// Everything that the accounts of `target` consist of, and the end of what can be used once.
     ///
@@ -308,12 +317,12 @@ struct NewAccount: Sendable {
     }
 
     /// Ends the keeping of names that a provider sends once; empty if none of the providers is such.
-    static func forgettingNames(_ new: [NewAccount]) -> SQL {
+    static func forgettingNames(_ new: [NewAccount], _ place: Placement) -> SQL {
         guard new.contains(where: \.write.credential.nameComesOnce) else { return "" }
         return """
             , names AS (
                 DELETE FROM kept_names k USING target t
-                WHERE t.name_comes_once AND k.project = t.project AND k.tenant = t.tenant AND k.provider = t.provider
+                WHERE t.name_comes_once AND k.project = \(sql: place.project(of: "t")) AND k.tenant = t.tenant AND k.provider = t.provider
                     AND k.subject = t.subject
             )
             """

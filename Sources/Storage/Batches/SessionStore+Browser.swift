@@ -58,9 +58,17 @@ extension SessionStore {
 
     static func find(
         _ questions: [BrowserQuestion],
+        shared: Bool,
         _ database: some PostgresExecutor
     ) async throws -> [Result<BrowserSession?, any Error>] {
         let now = questions.map(\.now).max() ?? Date()
+        let place = Placement(questions.map(\.key.scope), shared: shared)
+        let limits = RateLimits.taking(
+            of: questions.map(\.limits),
+            shared: shared,
+            where: "EXISTS (SELECT FROM browser b WHERE b.number = n.number)",
+            now: now
+        )
         return try await database.query(
             """
             WITH browser AS MATERIALIZED (
@@ -71,33 +79,29 @@ extension SessionStore {
                     \(questions.map(\.secretHash))::bytea[], \(questions.map(\.client))::text[],
                     \(questions.map { $0.idleSince ?? .distantPast })::timestamptz[])
                     WITH ORDINALITY n (project, tenant, account, session, hash, asking, idle_since, number)
-                JOIN \(sql: AccountRow.keyed(by: "n")) a ON \(sql: isUsable)
-                JOIN \(sql: SessionRow.keyed(by: "n", session: "n.session")) s
+                JOIN \(sql: AccountRow.keyed(by: "n", place)) a ON \(sql: isUsable)
+                JOIN \(sql: SessionRow.keyed(by: "n", session: "n.session", place)) s
                     ON \(sql: stands(since: "a.valid_since", now: now)) AND s.secret_hash = n.hash AND s.last_used_at >= n.idle_since
-            ), \(sql: RateLimits.takingTogether(
-                from: questions.map(\.limits),
-                where: "EXISTS (SELECT FROM browser b WHERE b.number = n.number)",
-                now: now
-            )),
+            ), \(sql: limits),
             used AS (
                 UPDATE sessions s SET last_used_at = \(now)
                 FROM (
                     SELECT l.project, l.tenant, l.account, l.session FROM browser b
-                    JOIN sessions l ON l.project = b.project AND l.tenant = b.tenant
+                    JOIN sessions l ON l.project = \(sql: place.project(of: "b")) AND l.tenant = b.tenant
                         AND l.account = b.account AND l.session = b.session
                     WHERE b.last_used_at < \(now.addingTimeInterval(-60)) FOR NO KEY UPDATE OF l SKIP LOCKED
                 ) l
-                WHERE s.project = l.project AND s.tenant = l.tenant AND s.account = l.account AND s.session = l.session
+                WHERE s.project = \(sql: place.project(of: "l")) AND s.tenant = l.tenant AND s.account = l.account AND s.session = l.session
             )
             SELECT s.number, ARRAY(
                     SELECT g.application_grant::text FROM sessions g
-                    WHERE g.project = s.project AND g.tenant = s.tenant
+                    WHERE g.project = \(sql: place.project(of: "s")) AND g.tenant = s.tenant
                         AND g.account = s.account AND g.client = s.asking
                         AND g.revoked_at IS NULL AND g.auth_time >= s.valid_since AND g.last_used_at >= s.idle_since
                 ), s.number IN (SELECT number FROM admitted), \(sql: SessionRow.columns),
                 \(sql: AccountRow.columnsWithoutActivity)
-            FROM browser s JOIN \(sql: AccountRow.keyed(by: "s")) a ON true
-            \(sql: AccountRow.joinsWithoutActivity)
+            FROM browser s JOIN \(sql: AccountRow.keyed(by: "s", place)) a ON true
+            \(sql: AccountRow.joinsWithoutActivity(place))
             """,
             into: BatchAnswers<BrowserSession?>(repeating: nil, count: questions.count)
         ) { answers, row in

@@ -71,7 +71,13 @@ extension SessionStore {
             // A request whose row is locked waits for it alone; one that was refused is refused again.
             return try await gate.pass(browser.account, in: browser.scope, .session) {
                 let telling = isTold ? try telling(of: question) : ""
-                let opened = try await Self.open([question], skipsLocked: false, telling: telling, database).first
+                let opened = try await Self.open(
+                    [question],
+                    skipsLocked: false,
+                    shared: batches,
+                    telling: telling,
+                    database
+                ).first
                 return try opened?.get() ?? nil
             }
         } catch let error as PostgresError where error.constraint == "sessions_pkey" {
@@ -100,13 +106,16 @@ extension SessionStore {
     static func open(
         _ questions: [GrantQuestion],
         skipsLocked: Bool,
+        shared: Bool,
         telling: SQL = "",
         _ database: some PostgresExecutor
     ) async throws -> [Result<ApplicationSession?, any Error>] {
         let now = questions.map(\.now).max() ?? Date()
         let skip: SQL = skipsLocked ? "SKIP LOCKED" : ""
+        let place = Placement(questions.map(\.browser.scope), shared: shared)
         let surplus = SessionStore.surplus(
             of: "SELECT project, tenant, account FROM browser",
+            place,
             ofApplications: true,
             now: now
         )
@@ -129,24 +138,24 @@ extension SessionStore {
                     \(sql: AuditOrigin.arrayNames)
                 FROM (SELECT * FROM asked ORDER BY project, tenant, account OFFSET 0) n
                 CROSS JOIN LATERAL (
-                    SELECT * FROM accounts WHERE project = n.project AND tenant = n.tenant AND account = n.account
+                    SELECT * FROM accounts WHERE project = \(sql: place.project(of: "n")) AND tenant = n.tenant AND account = n.account
                     OFFSET 0 FOR SHARE \(sql: skip)
                 ) a
                 CROSS JOIN LATERAL (
-                    SELECT * FROM sessions WHERE project = a.project AND tenant = a.tenant AND account = a.account
+                    SELECT * FROM sessions WHERE project = \(sql: place.project(of: "a")) AND tenant = a.tenant AND account = a.account
                         AND session = n.browser
                     OFFSET 0 FOR SHARE \(sql: skip)
                 ) s
                 CROSS JOIN LATERAL (
-                    SELECT * FROM oauth_clients WHERE project = s.project AND client = n.new_client
+                    SELECT * FROM oauth_clients WHERE project = \(sql: place.project(of: "s")) AND client = n.new_client
                     OFFSET 0 FOR KEY SHARE \(sql: skip)
                 ) c
                 WHERE \(sql: isUsable) AND \(sql: stands(since: "a.valid_since", now: now))
                     AND (n.agreed_version IS NULL OR a.revoked_version = n.agreed_version)
                     AND c.origin <> \(OAuthClient.Origin.blocked.rawValue) AND NOT EXISTS (
-                    SELECT FROM ended_clients WHERE project = n.project AND client = n.new_client OFFSET 0
+                    SELECT FROM ended_clients WHERE project = \(sql: place.project(of: "n")) AND client = n.new_client OFFSET 0
                 ) AND NOT EXISTS (
-                    SELECT FROM sessions WHERE project = n.project AND tenant = n.tenant
+                    SELECT FROM sessions WHERE project = \(sql: place.project(of: "n")) AND tenant = n.tenant
                         AND account = n.account AND session = n.new_session OFFSET 0
                 )
             ), opened AS (
@@ -174,7 +183,7 @@ extension SessionStore {
             SELECT b.number, \(sql: applicationColumns)
             FROM opened s JOIN browser b ON b.project = s.project AND b.tenant = s.tenant AND b.account = s.account
                 AND b.new_session = s.session
-            \(sql: applicationJoins)
+            \(sql: applicationJoins(place))
             """,
             into: BatchAnswers<ApplicationSession?>(repeating: nil, count: questions.count)
         ) { answers, row in try answers.read(&row, add) }.results

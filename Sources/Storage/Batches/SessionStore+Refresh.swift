@@ -105,7 +105,8 @@ extension SessionStore {
         for _ in 0..<3 {
             guard case .busy = answer else { break }
             answer = try await gate.pass(question.key.account, in: question.key.scope, .session) {
-                try await Self.ask([question], skipsLocked: false, database.repeating).first?.get() ?? .notFound
+                try await Self.ask([question], skipsLocked: false, shared: batches, database.repeating).first?.get()
+                    ?? .notFound
             }
         }
         if case .busy = answer { throw SessionContended() }
@@ -121,16 +122,20 @@ extension SessionStore {
     static func ask(
         _ questions: [RefreshQuestion],
         skipsLocked: Bool,
+        shared: Bool,
         _ database: some PostgresExecutor
     ) async throws -> [Result<RefreshAnswer, any Error>] {
         let now = questions.map(\.now).max() ?? Date()
+        let parts = RefreshParts(
+            place: Placement(questions.map(\.key.scope), shared: shared),
+            skipsLocked: skipsLocked,
+            now: now
+        )
         let found = try await database.query(
             """
-            WITH \(sql: RefreshParts.found(questions, dueSince: now.addingTimeInterval(-60), byPlace: skipsLocked)),
-            \(sql: RefreshParts.locked(skipsLocked: skipsLocked)),
-            \(sql: RefreshParts.used(now: now, byPlace: skipsLocked)),
-            \(sql: RefreshParts.due(skipsLocked: skipsLocked)), \(sql: RefreshParts.activity(now: now))
-            \(sql: RefreshParts.rows)
+            WITH \(sql: parts.found(questions)), \(sql: parts.locked), \(sql: parts.used), \(sql: parts.due),
+            \(sql: parts.activity)
+            \(sql: parts.rows)
             """,
             into: BatchAnswers<RefreshRow?>(repeating: nil, count: questions.count)
         ) { answers, row in
@@ -176,13 +181,19 @@ extension SessionStore {
 }
 
 /// The parts of the statement of refreshes, in order.
-private enum RefreshParts {
+private struct RefreshParts {
+    let place: Placement
+    let skipsLocked: Bool
+    let now: Date
+
     /// The sessions, and what each presented token is to its session.
-    static func found(_ questions: [RefreshQuestion], dueSince due: Date, byPlace: Bool) -> SQL {
+    func found(_ questions: [RefreshQuestion]) -> SQL {
+        let due = now.addingTimeInterval(-60)
         let keyed = SessionRow.keyed(
             by: "n",
             session: "n.session",
-            columns: byPlace ? "ctid AS place, *" : "*"
+            columns: skipsLocked ? "ctid AS place, *" : "*",
+            place
         )
         return """
             found AS MATERIALIZED (
@@ -214,15 +225,15 @@ private enum RefreshParts {
     ///
     /// Statements of several questions find a row again by its place, which costs less than its key. That is PostgreSQL's
     /// own: those of one question, and so all of a node without batches, use the key alone.
-    static func locked(skipsLocked: Bool) -> SQL {
+    var locked: SQL {
         """
         locked AS MATERIALIZED (
             SELECT s.number, s.project, s.tenant, s.account, s.session, \(sql: skipsLocked ? "s.place," : "") s.is_due,
                 CASE WHEN s.rotates THEN s.next END AS next
-            FROM (SELECT * FROM found s WHERE \(sql: isWritten) ORDER BY project, tenant, account, session OFFSET 0) s
+            FROM (SELECT * FROM found s WHERE \(sql: Self.isWritten) ORDER BY project, tenant, account, session OFFSET 0) s
             CROSS JOIN LATERAL (
                 SELECT FROM sessions r
-                WHERE \(sql: isSame("r", "s", byPlace: skipsLocked)) AND r.revoked_at IS NULL
+                WHERE \(sql: isSame("r", "s")) AND r.revoked_at IS NULL
                     AND r.secret_hash = s.secret_hash
                 FOR NO KEY UPDATE \(sql: skipsLocked ? "SKIP LOCKED" : "")
             ) r
@@ -231,39 +242,39 @@ private enum RefreshParts {
     }
 
     /// Stores the use and the next secret.
-    static func used(now: Date, byPlace: Bool) -> SQL {
+    var used: SQL {
         """
         used AS (
             UPDATE sessions s SET last_used_at = \(now), secret_hash = coalesce(k.next, s.secret_hash),
                 generation = s.generation + (k.next IS NOT NULL)::int,
                 rotations = CASE WHEN k.next IS NULL THEN s.rotations
-                    ELSE (array_prepend(\(now), s.rotations))[1:8] END,
+                    ELSE \(sql: SessionStore.nextRotations(of: "s", now: now)) END,
                 successor_used_at = CASE WHEN s.previous_hash IS NOT NULL
                     THEN coalesce(s.successor_used_at, \(now)) END
             FROM locked k
-            WHERE \(sql: isSame("s", "k", byPlace: byPlace))
+            WHERE \(sql: isSame("s", "k"))
         )
         """
     }
 
-    /// - Parameter byPlace: whether `other` has the row's place.
-    private static func isSame(_ row: SQL, _ other: SQL, byPlace: Bool) -> SQL {
-        byPlace
+    private func isSame(_ row: SQL, _ other: SQL) -> SQL {
+        skipsLocked
             ? "\(sql: row).ctid = \(sql: other).place"
             : """
-            \(sql: row).project = \(sql: other).project AND \(sql: row).tenant = \(sql: other).tenant
+            \(sql: row).project = \(sql: place.project(of: other)) AND \(sql: row).tenant = \(sql: other).tenant
             AND \(sql: row).account = \(sql: other).account AND \(sql: row).session = \(sql: other).session
             """
     }
 
     /// The accounts whose last refresh was a minute ago, locked.
-    static func due(skipsLocked: Bool) -> SQL {
+    var due: SQL {
         """
         due AS MATERIALIZED (
             SELECT k.project, k.tenant, k.account
             FROM (SELECT * FROM locked WHERE is_due ORDER BY project, tenant, account OFFSET 0) k
             CROSS JOIN LATERAL (
-                SELECT FROM account_activity WHERE project = k.project AND tenant = k.tenant AND account = k.account
+                SELECT FROM account_activity
+                WHERE project = \(sql: place.project(of: "k")) AND tenant = k.tenant AND account = k.account
                 FOR NO KEY UPDATE \(sql: skipsLocked ? "SKIP LOCKED" : "")
             ) v
         )
@@ -271,26 +282,28 @@ private enum RefreshParts {
     }
 
     /// Stores the accounts' last refresh.
-    static func activity(now: Date) -> SQL {
+    var activity: SQL {
         """
         activity AS (
             UPDATE account_activity v SET last_refresh_at = \(now) FROM due d
-            WHERE v.project = d.project AND v.tenant = d.tenant AND v.account = d.account
+            WHERE v.project = \(sql: place.project(of: "d")) AND v.tenant = d.tenant AND v.account = d.account
         )
         """
     }
 
     /// A row for each session and linked credential; one that could not be locked is to be asked again.
-    static let rows: SQL = """
+    var rows: SQL {
+        """
         SELECT s.number, \(sql: AccountRow.linkedColumns),
-            s.number NOT IN (SELECT number FROM locked) AND s.revoked_at IS NULL AND \(sql: isWritten),
+            s.number NOT IN (SELECT number FROM locked) AND s.revoked_at IS NULL AND \(sql: Self.isWritten),
             s.is_idle, s.is_known, s.rotates, s.is_previous, s.successor_used_at = '-infinity',
             nullif(s.successor_used_at, '-infinity'), s.application_grant::text, \(sql: SessionRow.columns), a.account IS NOT NULL,
             \(sql: AccountRow.ownColumnsWithoutActivity)
         FROM found s
-        LEFT JOIN \(sql: AccountRow.keyed(by: "s")) a ON a.merged_into IS NULL
-        \(sql: AccountRow.joinsWithoutActivity)
+        LEFT JOIN \(sql: AccountRow.keyed(by: "s", place)) a ON a.merged_into IS NULL
+        \(sql: AccountRow.joinsWithoutActivity(place))
         """
+    }
 }
 
 /// A session's row changed each time a refresh tried to update it; the client must try again.

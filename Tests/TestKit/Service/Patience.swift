@@ -36,6 +36,7 @@ extension PostgresClient.Configuration {
     package static func patient(_ conninfo: String, connections: Int = 8, patience: Duration = .zero) -> Self {
         Self(
             conninfo: conninfo,
+            engine: TestServer.engine,
             connections: connections,
             statementTimeout: Patience.limit,
             silence: Patience.limit,

@@ -62,7 +62,7 @@ package struct TestService: Sendable {
         package var outboundTime = OutboundTime()
         /// Another database than the suite's.
         package var conninfo: String?
-        package var batches = true
+        package var batches = TestServer.engine == .postgresql
         /// Whether the node looks twice a second whether its configuration has changed.
         package var watchesConfiguration = true
         package var connections = 4
@@ -129,7 +129,11 @@ package struct TestService: Sendable {
         var configuration =
             options.waitsForDatabase
             ? PostgresClient.Configuration.patient(conninfo, connections: options.connections)
-            : PostgresClient.Configuration(conninfo: conninfo, connections: options.connections)
+            : PostgresClient.Configuration(
+                conninfo: conninfo,
+                engine: TestServer.engine,
+                connections: options.connections
+            )
         if let limit = options.statementsThatWait { configuration.queueLimit = limit }
         let database = lent?.database ?? PostgresClient(configuration, logger: logger)
         let clock = options.clock ?? SteppableClock()

@@ -52,6 +52,31 @@ struct MigratorTests {
         }
     }
 
+    @Test(.database) func aDistributionPlacesEveryTable() async throws {
+        try await withClient { client in
+            try await Migrator(client).migrate()
+            let made = try await client.query(
+                """
+                SELECT relname::text FROM pg_class
+                WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p') AND NOT relispartition
+                """
+            ) { try $0.next(String.self) }
+            let placed = Distribution.replicated + Distribution.spread
+            #expect(Set(placed) == Set(made).subtracting(["schema_migrations"]) && placed.count == Set(placed).count)
+            // What is spread has its project in its key; what has none is on every machine.
+            let keyed = try await client.query(
+                """
+                SELECT DISTINCT c.relname::text FROM pg_class c JOIN pg_index i ON i.indrelid = c.oid AND i.indisunique
+                JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum = ANY (i.indkey) AND a.attname = 'project'
+                WHERE c.relname = ANY (\(Distribution.spread))
+                """
+            ) { try $0.next(String.self) }
+            #expect(Set(keyed) == Set(Distribution.spread))
+            #expect(try await !Distribution.isSpread(client))
+            await #expect(throws: MigrationError.self) { try await Distribution(client).spread() }
+        }
+    }
+
     @Test(.database) func aPlanChangesNothing() async throws {
         try await withClient { client async throws in
             let migrator = Migrator(client, migrations: [Self.first, Self.second])
