@@ -46,6 +46,11 @@ package struct Distribution: Sendable {
             try await transaction.execute("SET LOCAL citus.multi_shard_modify_mode = 'sequential'")
             try await transaction.execute("SELECT name FROM schema_migrations WHERE position = 0 FOR UPDATE")
             let placed = try await Self.placed(transaction)
+            // A project is moved by logical replication, which takes no unlogged table.
+            let unlogged = try await transaction.query(
+                "SELECT relname::text FROM pg_class WHERE relname = ANY (\(Self.spread)) AND relpersistence = 'u'"
+            ) { try $0.next(String.self) }
+            for table in unlogged { try await transaction.execute("ALTER TABLE \(identifier: table) SET LOGGED") }
             for table in Self.replicated where !placed.contains(table) {
                 try await transaction.execute("SELECT create_reference_table(\(table)::text::regclass)")
             }

@@ -323,6 +323,8 @@ final class Connection {
         }
         guard var error = answer.error else { return answer }
         error.mayHaveRun = hadSucceeded
+        // A coordinator says it of a machine behind it; it answers of the others.
+        if PQstatus(raw) == CONNECTION_OK, error.sqlState?.hasPrefix("08") == true { error.code = .unavailable }
         if PQstatus(raw) != CONNECTION_OK || error.code == .connectionLost { throw lost(error) }
         throw error
     }

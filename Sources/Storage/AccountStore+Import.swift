@@ -202,7 +202,10 @@ extension AccountStore {
         now: Date
     ) async throws -> Set<String> {
         guard replaces || dryRun else {
-            try await database.execute(try insertion(of: accounts, after: [:], scope, now: now))
+            let statements = try insertions(of: accounts, after: [:], scope, now: now)
+            try await database.transaction { transaction in
+                for statement in statements { transaction.write(statement) }
+            }
             return []
         }
         do {
@@ -219,10 +222,13 @@ extension AccountStore {
                     accounts[index].account.secondFactors.append(app)
                     kept.insert(id)
                 }
-                // Not with the commit, which a trial has not.
-                try await transaction.execute(try insertion(of: accounts, after: replaced, scope, now: now))
-                if dryRun { throw WrittenForTrial(keptApps: kept) }
-                return kept
+                for statement in try insertions(of: accounts, after: replaced, scope, now: now) {
+                    transaction.write(statement)
+                }
+                guard dryRun else { return kept }
+                // They go with the next answer, or with the commit, which a trial has not.
+                try await transaction.execute("SELECT 1")
+                throw WrittenForTrial(keptApps: kept)
             }
         } catch let trial as WrittenForTrial {
             return trial.keptApps
@@ -274,71 +280,54 @@ extension AccountStore {
         }
         guard !found.isEmpty else { return [:] }
         let ids = found.map(\.account)
+        delete(ids, found.compactMap(\.email), found.compactMap(\.phoneNumber), scope, now: now, transaction)
         let linked = try await transaction.query(
-            deletion(of: ids, found.compactMap(\.email), found.compactMap(\.phoneNumber), scope, now: now)
+            """
+            DELETE FROM linked_credentials WHERE \(sql: scope.isOfRow) AND account = ANY(\(ids)::text[])
+            RETURNING provider, subject
+            """
         ) { row in (provider: try row.next(String.self), subject: try row.next(String.self)) }
-        if !linked.isEmpty { try await release(linked, of: ids, scope, transaction) }
+        if !linked.isEmpty { release(linked, of: ids, scope, transaction) }
         return Dictionary(found.map { ($0.account, $0.standing) }) { first, _ in first }
     }
 
-    /// Deletes accounts with everything they hold, except their subjects, which it returns; their sessions end.
-    private func deletion(
-        of ids: [String],
+    /// Deletes accounts with everything they hold, except what is linked; their sessions end.
+    private func delete(
+        _ ids: [String],
         _ emails: [String],
         _ phoneNumbers: [String],
         _ scope: Scope,
-        now: Date
-    ) -> SQL {
+        now: Date,
+        _ transaction: PostgresTransaction
+    ) {
         let ownCodes = OOBCodeType.allCases.filter { $0 != .emailSignIn }.map(\.rawValue)
-        // Uses lists of keys: without statistics, the planner would scan a joined list once for each row of the table.
-        return """
-            WITH emails AS (
-                DELETE FROM account_emails WHERE project = \(scope.project.rawValue)
-                    AND tenant = \(scope.tenant.rawValue) AND email_key = ANY(\(emails)::text[])
-            ), phones AS (
-                DELETE FROM account_phones WHERE project = \(scope.project.rawValue)
-                    AND tenant = \(scope.tenant.rawValue)
-                    AND phone_number = ANY(\(phoneNumbers)::text[])
-            ), passkeys AS (
-                DELETE FROM account_passkeys
-                WHERE project = \(scope.project.rawValue) AND tenant = \(scope.tenant.rawValue)
-                    AND account = ANY(\(ids)::text[])
-            ), activity AS (
-                DELETE FROM account_activity
-                WHERE project = \(scope.project.rawValue) AND tenant = \(scope.tenant.rawValue)
-                    AND account = ANY(\(ids)::text[])
-            ), detached AS (
-                DELETE FROM detached_credentials
-                WHERE project = \(scope.project.rawValue) AND tenant = \(scope.tenant.rawValue)
-                    AND account = ANY(\(ids)::text[])
-            ), codes AS (
-                DELETE FROM verification_codes WHERE project = \(scope.project.rawValue)
-                    AND tenant = \(scope.tenant.rawValue) AND purpose <> \(VerificationPurpose.signIn.rawValue)
-                    AND owner = ANY(\(ids)::text[])
-            ), mails AS (
-                DELETE FROM oob_codes WHERE project = \(scope.project.rawValue)
-                    AND tenant = \(scope.tenant.rawValue) AND type = ANY(\(ownCodes)::text[])
-                    AND owner = ANY(\(ids)::text[])
-            ), recoveries AS (
-                DELETE FROM oob_codes WHERE project = \(scope.project.rawValue)
-                    AND tenant = \(scope.tenant.rawValue) AND \(sql: OOBCode.restores(ids))
-            ), links AS (
-                DELETE FROM oob_codes WHERE project = \(scope.project.rawValue)
-                    AND tenant = \(scope.tenant.rawValue) AND type = \(OOBCodeType.emailSignIn.rawValue)
-                    AND owner = ANY(\(emails)::text[])
-            ), sessions AS (
-                UPDATE sessions SET revoked_at = \(now)
-                WHERE project = \(scope.project.rawValue) AND tenant = \(scope.tenant.rawValue)
-                    AND account = ANY(\(ids)::text[]) AND revoked_at IS NULL
-            ), accounts AS (
-                DELETE FROM accounts WHERE project = \(scope.project.rawValue) AND tenant = \(scope.tenant.rawValue)
-                    AND account = ANY(\(ids)::text[])
-            )
-            DELETE FROM linked_credentials
-            WHERE project = \(scope.project.rawValue) AND tenant = \(scope.tenant.rawValue)
-                AND account = ANY(\(ids)::text[])
-            RETURNING provider, subject
+        // Lists of keys: without statistics, the planner would scan a joined list once for each row of the table.
+        let (isOf, isTheirs): (SQL, SQL) = (scope.isOfRow, "account = ANY(\(ids)::text[])")
+        let deletions: [SQL] = [
+            "account_emails WHERE \(sql: isOf) AND email_key = ANY(\(emails)::text[])",
+            "account_phones WHERE \(sql: isOf) AND phone_number = ANY(\(phoneNumbers)::text[])",
+            "account_passkeys WHERE \(sql: isOf) AND \(sql: isTheirs)",
+            "account_activity WHERE \(sql: isOf) AND \(sql: isTheirs)",
+            "detached_credentials WHERE \(sql: isOf) AND \(sql: isTheirs)",
             """
+            verification_codes WHERE \(sql: isOf) AND purpose <> \(VerificationPurpose.signIn.rawValue)
+                AND owner = ANY(\(ids)::text[])
+            """,
+            "oob_codes WHERE \(sql: isOf) AND type = ANY(\(ownCodes)::text[]) AND owner = ANY(\(ids)::text[])",
+            "oob_codes WHERE \(sql: isOf) AND \(sql: OOBCode.restores(ids))",
+            """
+            oob_codes WHERE \(sql: isOf) AND type = \(OOBCodeType.emailSignIn.rawValue)
+                AND owner = ANY(\(emails)::text[])
+            """,
+            "accounts WHERE \(sql: isOf) AND \(sql: isTheirs)",
+        ]
+        for deletion in deletions { transaction.write("DELETE FROM \(sql: deletion)") }
+        transaction.write(
+            """
+            UPDATE sessions SET revoked_at = \(now)
+            WHERE \(sql: isOf) AND \(sql: isTheirs) AND revoked_at IS NULL
+            """
+        )
     }
 
     /// Releases the subjects of deleted accounts, and the names that were kept for them.
@@ -347,51 +336,47 @@ extension AccountStore {
         of ids: [String],
         _ scope: Scope,
         _ transaction: PostgresTransaction
-    ) async throws {
+    ) {
         let providers = Array(Set(linked.map(\.provider)))
         transaction.write(
             """
-            WITH names AS (
-                DELETE FROM kept_names k
-                USING unnest(\(linked.map(\.provider))::text[], \(linked.map(\.subject))::text[])
-                    l (provider, subject)
-                WHERE k.project = \(scope.project.rawValue) AND k.tenant = \(scope.tenant.rawValue)
-                    AND k.provider = l.provider AND k.subject = l.subject
-            )
+            DELETE FROM kept_names k
+            USING unnest(\(linked.map(\.provider))::text[], \(linked.map(\.subject))::text[]) l (provider, subject)
+            WHERE k.project = \(scope.project.rawValue) AND k.tenant = \(scope.tenant.rawValue)
+                AND k.provider = l.provider AND k.subject = l.subject
+            """
+        )
+        transaction.write(
+            """
             DELETE FROM credential_subjects
-            WHERE project = \(scope.project.rawValue) AND tenant = \(scope.tenant.rawValue)
-                AND provider = ANY(\(providers)::text[]) AND subject = ANY(\(linked.map(\.subject))::text[])
-                AND account = ANY(\(ids)::text[])
+            WHERE \(sql: scope.isOfRow) AND provider = ANY(\(providers)::text[])
+                AND subject = ANY(\(linked.map(\.subject))::text[]) AND account = ANY(\(ids)::text[])
             """
         )
     }
 
-    /// One statement, whose rows have a fixed order, so that two uploads never deadlock.
+    /// Statements whose rows have a fixed order, so that two uploads never deadlock.
     ///
-    /// The accounts are its main part, which PostgreSQL runs first, so a duplicate ID is the first error.
+    /// The accounts come first, so a duplicate ID is the first error.
     ///
     /// - Parameter replaced: the accounts that existed before, by ID.
-    private func insertion(
+    private func insertions(
         of imported: [ImportedAccount],
         after replaced: [String: Replaced],
         _ scope: Scope,
         now: Date
-    ) throws -> SQL {
+    ) throws -> [SQL] {
         let imported = imported.sorted { $0.account.id.rawValue < $1.account.id.rawValue }
         let accounts = imported.map(\.account)
         let entry = AuditEntry(.accountImported, in: scope, at: now)
         let imports: SQL = "unnest(\(accounts.map(\.id.rawValue))::text[]) n (account)"
-        let rows = try rowInsertion(of: imported, after: replaced, scope)
-        return """
-            WITH \(sql: claimInsertions(of: accounts, scope)), \(sql: activityInsertion(of: accounts, scope)),
-            audit AS (\(sql: entry.insertion(from: imports, account: "n.account"))),
-            \(sql: linkedInsertion(of: accounts, scope, now: now))
-            \(sql: rows)
-            """
+        return [try rowInsertion(of: imported, after: replaced, scope)] + claimInsertions(of: accounts, scope)
+            + linkedInsertions(of: accounts, scope, now: now) + activityInsertion(of: accounts, scope)
+            + [entry.insertion(from: imports, account: "n.account")]
     }
 
     /// The claims, each kind in the order of its keys.
-    private func claimInsertions(of accounts: [Account], _ scope: Scope) -> SQL {
+    private func claimInsertions(of accounts: [Account], _ scope: Scope) -> [SQL] {
         let emails = accounts.compactMap { account in
             account.email.map { (claim: $0.canonical, account.id.rawValue) }
         }
@@ -402,34 +387,32 @@ extension AccountStore {
         .sorted { $0.claim < $1.claim }
         let passkeys = accounts.flatMap { account in account.passkeys.map { (claim: $0.id, account.id.rawValue) } }
             .sorted { $0.claim < $1.claim }
-        return """
-            emails AS (
-                INSERT INTO account_emails (project, tenant, email_key, account)
-                SELECT \(scope.project.rawValue), \(scope.tenant.rawValue), n.email, n.account
-                FROM unnest(\(emails.map(\.claim))::text[], \(emails.map(\.1))::text[]) n (email, account)
-            ), phones AS (
-                INSERT INTO account_phones (project, tenant, phone_number, account)
-                SELECT \(scope.project.rawValue), \(scope.tenant.rawValue), n.phone_number, n.account
-                FROM unnest(\(phones.map(\.claim))::text[], \(phones.map(\.1))::text[]) n (phone_number, account)
-            ), passkeys AS (
-                INSERT INTO account_passkeys (project, tenant, credential, account)
-                SELECT \(scope.project.rawValue), \(scope.tenant.rawValue), n.credential, n.account
-                FROM unnest(\(passkeys.map(\.claim))::text[], \(passkeys.map(\.1))::text[]) n (credential, account)
-            )
-            """
+        func insertion(_ table: SQL, _ key: SQL, _ claims: [(claim: String, String)]) -> [SQL] {
+            guard !claims.isEmpty else { return [] }
+            return [
+                """
+                INSERT INTO \(sql: table) (project, tenant, \(sql: key), account)
+                SELECT \(scope.project.rawValue), \(scope.tenant.rawValue), n.claim, n.account
+                FROM unnest(\(claims.map(\.claim))::text[], \(claims.map(\.1))::text[]) n (claim, account)
+                """
+            ]
+        }
+        return insertion("account_emails", "email_key", emails) + insertion("account_phones", "phone_number", phones)
+            + insertion("account_passkeys", "credential", passkeys)
     }
 
     /// The last sign-in and refresh of accounts that have one.
-    private func activityInsertion(of accounts: [Account], _ scope: Scope) -> SQL {
+    private func activityInsertion(of accounts: [Account], _ scope: Scope) -> [SQL] {
         let active = accounts.filter { $0.lastSignInAt != nil || $0.lastRefreshAt != nil }
-        return """
-            activity AS (
-                INSERT INTO account_activity (project, tenant, account, last_sign_in_at, last_refresh_at)
-                SELECT \(scope.project.rawValue), \(scope.tenant.rawValue), n.account, n.last_sign_in_at, n.last_refresh_at
-                FROM unnest(\(active.map(\.id.rawValue))::text[], \(active.map(\.lastSignInAt))::timestamptz[],
-                    \(active.map(\.lastRefreshAt))::timestamptz[]) n (account, last_sign_in_at, last_refresh_at)
-            )
+        guard !active.isEmpty else { return [] }
+        return [
             """
+            INSERT INTO account_activity (project, tenant, account, last_sign_in_at, last_refresh_at)
+            SELECT \(scope.project.rawValue), \(scope.tenant.rawValue), n.account, n.last_sign_in_at, n.last_refresh_at
+            FROM unnest(\(active.map(\.id.rawValue))::text[], \(active.map(\.lastSignInAt))::timestamptz[],
+                \(active.map(\.lastRefreshAt))::timestamptz[]) n (account, last_sign_in_at, last_refresh_at)
+            """
+        ]
     }
 
     /// The accounts' own rows.
@@ -478,30 +461,31 @@ extension AccountStore {
     }
 
     /// The subjects' issuer is unknown here; each identity's first sign-in sets it.
-    private func linkedInsertion(of accounts: [Account], _ scope: Scope, now: Date) -> SQL {
+    private func linkedInsertions(of accounts: [Account], _ scope: Scope, now: Date) -> [SQL] {
         let linked = accounts.flatMap { account in account.linked.map { (account: account.id.rawValue, $0) } }
             .sorted { ($0.1.provider.rawValue, $0.1.subject) < ($1.1.provider.rawValue, $1.1.subject) }
         let owners = linked.map(\.account)
         let credentials = linked.map(\.1)
         let providers = credentials.map(\.provider.rawValue)
         let subjects = credentials.map(\.subject)
-        return """
-            subjects AS (
-                INSERT INTO credential_subjects (project, tenant, provider, subject, account, issuer)
-                SELECT \(scope.project.rawValue), \(scope.tenant.rawValue), n.provider, n.subject, n.account, ''
-                FROM unnest(\(providers)::text[], \(subjects)::text[], \(owners)::text[])
-                    n (provider, subject, account)
-            ), linked AS (
-                INSERT INTO linked_credentials (project, account, provider, tenant, subject, email,
-                    \(sql: ProfileColumns.identity.names), linked_at, updated_at)
-                SELECT \(scope.project.rawValue), n.account, n.provider, \(scope.tenant.rawValue), n.subject,
-                    nullif(n.email, ''), \(sql: ProfileColumns.identity.names("n.")), \(now), \(now)
-                FROM unnest(\(owners)::text[], \(providers)::text[], \(subjects)::text[],
-                    \(credentials.map(\.email))::text[],
-                    \(sql: ProfileColumns.identity.arrays(credentials.map(\.profile))))
-                    n (account, provider, subject, email, \(sql: ProfileColumns.identity.names))
-            )
+        guard !linked.isEmpty else { return [] }
+        return [
             """
+            INSERT INTO credential_subjects (project, tenant, provider, subject, account, issuer)
+            SELECT \(scope.project.rawValue), \(scope.tenant.rawValue), n.provider, n.subject, n.account, ''
+            FROM unnest(\(providers)::text[], \(subjects)::text[], \(owners)::text[]) n (provider, subject, account)
+            """,
+            """
+            INSERT INTO linked_credentials (project, account, provider, tenant, subject, email,
+                \(sql: ProfileColumns.identity.names), linked_at, updated_at)
+            SELECT \(scope.project.rawValue), n.account, n.provider, \(scope.tenant.rawValue), n.subject,
+                nullif(n.email, ''), \(sql: ProfileColumns.identity.names("n.")), \(now), \(now)
+            FROM unnest(\(owners)::text[], \(providers)::text[], \(subjects)::text[],
+                \(credentials.map(\.email))::text[],
+                \(sql: ProfileColumns.identity.arrays(credentials.map(\.profile))))
+                n (account, provider, subject, email, \(sql: ProfileColumns.identity.names))
+            """,
+        ]
     }
 
     /// An array of texts in PostgreSQL's format, because an array of arrays cannot have rows of different lengths.

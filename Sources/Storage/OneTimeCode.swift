@@ -89,6 +89,9 @@ extension OneTimeCode.Kind {
 }
 
 extension Scope {
+    /// A condition on the project and tenant of a statement's only rows.
+    var isOfRow: SQL { "project = \(project.rawValue) AND tenant = \(tenant.rawValue)" }
+
     /// The condition on the tenant of a row found by its hash, in a form that no index serves.
     ///
     /// Otherwise a planner without statistics of the table may use the primary key, which starts with project and

@@ -92,12 +92,14 @@ extension AccountStore {
 
 extension AccountStore {
     /// Joins to each row `n` of a sign-in whether its provider is enabled, as `p.enabled`; NULL if it is not configured.
-    static let providerIsEnabled: SQL = """
+    static func providerIsEnabled(_ place: Placement) -> SQL {
+        """
         LEFT JOIN LATERAL (
             SELECT enabled FROM provider_configurations
-            WHERE project = n.project AND tenant = n.tenant AND provider = n.provider OFFSET 0
+            WHERE project = \(sql: place.project(of: "n")) AND tenant = n.tenant AND provider = n.provider OFFSET 0
         ) p ON true
         """
+    }
 }
 
 /// The parts of the statement of sign-ins, in order.
@@ -185,7 +187,7 @@ private enum CandidateParts {
                 SELECT n.*, f.account AS owner, f.version
                 FROM found f
                 JOIN asked n ON n.number = f.number
-                \(sql: AccountStore.providerIsEnabled)
+                \(sql: AccountStore.providerIsEnabled(.ofEachRow))
                 WHERE f.is_owner AND n.new_session <> '' AND f.disabled IS NOT TRUE AND f.second_factors IS NULL
                     AND coalesce(f.issuer, '') IN ('', n.issuer) AND coalesce(p.enabled, n.unconfigured)
                     AND NOT f.is_withdrawn AND NOT f.is_blocked

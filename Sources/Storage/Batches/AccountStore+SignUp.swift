@@ -267,7 +267,7 @@ struct NewAccount: Sendable {
                             AND e.email_key = n.email
                     ) IS TRUE AS is_taken
                 FROM asked n JOIN admitted USING (number)
-                \(sql: AccountStore.providerIsEnabled)
+                \(sql: AccountStore.providerIsEnabled(place))
             )
             """
     }
