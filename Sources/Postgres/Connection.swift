@@ -11,6 +11,7 @@ final class Connection {
     private let lockTimeout: Duration
     /// What precedes each statement and transaction of a connection whose session is not ours.
     private let localSettings: String?
+    private let isDistributed: Bool
     /// The settings of the connection string, which everyone who uses its pool has.
     private let sharedSettings: String?
     private(set) var isBroken = false
@@ -54,6 +55,7 @@ final class Connection {
         self.server = server
         cancelHandle = CancelHandle(cancel)
         statements = configuration.prepares ? PreparedStatements() : nil
+        isDistributed = configuration.engine == .citus
         answerTimeout = configuration.statementTimeout.map { $0 + configuration.silence }
         lockTimeout = configuration.lockTimeout ?? .zero
         localSettings = configuration.prepares ? nil : Conninfo.setting(conninfo.settings, isLocal: true)
@@ -325,6 +327,8 @@ final class Connection {
         error.mayHaveRun = hadSucceeded
         // A coordinator says it of a machine behind it; it answers of the others.
         if PQstatus(raw) == CONNECTION_OK, error.sqlState?.hasPrefix("08") == true { error.code = .unavailable }
+        // `accounts_pkey_102046` is that of a shard.
+        if isDistributed { error.constraint = error.constraint?.replacing(/_[0-9]+$/, with: "") }
         if PQstatus(raw) != CONNECTION_OK || error.code == .connectionLost { throw lost(error) }
         throw error
     }

@@ -25,8 +25,10 @@ extension ConfigurationStore {
                 """
             let entry = AuditEntry(.projectCreated, in: Scope(project: id), at: now())
             try await database.transaction { transaction in
-                Self.record(written: insertion, entry, transaction)
+                transaction.write(insertion)
                 try await Self.deleteRows(of: id, transaction)
+                transaction.write(entry.insertion())
+                transaction.write(Self.nextVersion)
             }
             try await load()
         } catch let error as PostgresError where error.constraint == "projects_pkey" {
@@ -101,26 +103,28 @@ extension ConfigurationStore {
     /// - Returns: whether the project has this key now.
     package func adoptPasswordSignerKey(_ key: Secret, of id: ProjectID) async throws -> Bool {
         let sealed = try keyRing.seal(key, for: Self.signerKeyPlace(id))
+        let entry = AuditEntry(.settingsChanged, in: Scope(project: id), changes: ["passwordSignerKey"], at: now())
+        struct HasHashes: Error {}
         do {
-            try await changing(
-                """
-                UPDATE projects SET password_signer_key = \(sealed), version = version + 1
-                WHERE project = \(id.rawValue) AND NOT EXISTS (
-                    SELECT FROM accounts WHERE project = \(id.rawValue) AND password_hash IS NOT NULL
+            try await transactionInTurn(of: id) { transaction in
+                let changed = try await transaction.execute(
+                    """
+                    UPDATE projects SET password_signer_key = \(sealed), version = version + 1
+                    WHERE project = \(id.rawValue)
+                    """
                 )
-                RETURNING project
-                """,
-                recording: AuditEntry(
-                    .settingsChanged,
-                    in: Scope(project: id),
-                    changes: ["passwordSignerKey"],
-                    at: now()
-                )
-            )
-        } catch ConfigurationError.notFound {
+                // On their own, because users' rows may lie on another machine than the project's.
+                let hashes = try await transaction.query(
+                    "SELECT true FROM accounts WHERE project = \(id.rawValue) AND password_hash IS NOT NULL LIMIT 1"
+                ) { try $0.next(Bool.self) }
+                guard changed > 0, hashes.isEmpty else { throw HasHashes() }
+                transaction.write(entry.insertion())
+                transaction.write(Self.nextVersion)
+            }
+        } catch is HasHashes {
             // Another node may have given it this one.
-            try await load()
         }
+        try await load()
         return snapshot.project(id)?.passwordSignerKey == key
     }
 
