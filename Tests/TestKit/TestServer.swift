@@ -7,6 +7,8 @@ actor TestServer {
     static let shared = TestServer()
 
     /// `DATABASE_ENGINE`: what `DATABASE_URL` names; PostgreSQL without.
+    ///
+    /// A misspelt one ends the run: its tests would say nothing of the server that was meant.
     static let engine: DatabaseEngine = {
         let name = ProcessInfo.processInfo.environment["DATABASE_ENGINE"] ?? DatabaseEngine.postgresql.rawValue
         guard let engine = DatabaseEngine(rawValue: name) else { fatalError("DATABASE_ENGINE is neither engine") }
